@@ -1,0 +1,22 @@
+"""Physics for a keyframed character; runs without Blender.
+
+    character = Character.build([...])
+    scene = Scene(character, motion, pushes=(Push.constant("chest", (200, 0, 0), start=1.0, duration=0.2),))
+    result = finish(bake(scene, QuasiPhysical(scene, NATURAL)))
+"""
+
+from .bake import Job, bake, finish
+from .controllers.quasi_physical import NATURAL, STRONG, SUBTLE, QuasiPhysical, Settings
+from .errors import DivergenceError, InputError, NoSolutionError, SolverError
+from .model.character import Character, ContactPoints, Limb, Link
+from .model.motion import Motion
+from .model.result import Note, Progress, Result, Step
+from .model.scene import ContactOverride, Goal, Load, Push, Scene
+from .model.state import State
+from .model.terrain import Plane, Probe, Terrain
+
+__all__ = [
+    "NATURAL", "STRONG", "SUBTLE", "Character", "ContactOverride", "ContactPoints", "DivergenceError", "Goal",
+    "InputError", "Job", "Limb", "Link", "Load", "Motion", "NoSolutionError", "Note", "Plane", "Probe", "Progress",
+    "Push", "QuasiPhysical", "Result", "Scene", "Settings", "SolverError", "State", "Step", "Terrain", "bake", "finish",
+]

@@ -1,0 +1,52 @@
+"""The clock: frames times sub-steps. `bake` yields Progress and returns a Result; nothing else keeps time.
+
+    job = bake(scene)                     job = bake(scene)
+    for progress in job: ...              result = finish(job)
+
+Closing the generator cancels the bake. The same scene gives the same numbers, bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from .controllers.base import Controller
+from .controllers.quasi_physical import QuasiPhysical
+from .model.result import Progress, Result
+from .model.scene import Scene
+from .recorder import Recorder
+
+Job = Generator[Progress, None, Result]
+
+
+def bake(scene: Scene, controller: Controller | None = None) -> Job:
+    """Simulate the scene's frame range; frames outside it stay as they are."""
+    if controller is None:
+        controller = QuasiPhysical(scene)
+    clip = controller.clip
+    first, last = scene.range
+    record = Recorder(scene, controller)
+    state = controller.start()
+    record.frame(0, state, [])
+    yield Progress(first, 1, last - first + 1)
+    k = 0
+    for frame in range(1, last - first + 1):
+        steps = []
+        while k < clip.frame_step[frame]:
+            step = controller.step(state, k)
+            steps.append(step)
+            state = step.state
+            k += 1
+        record.frame(frame, state, steps)
+        yield Progress(first + frame, frame + 1, last - first + 1)
+    return record.result()
+
+
+def finish(job: Job) -> Result:
+    """Run a job to its end."""
+    while True:
+        try:
+            next(job)
+        except StopIteration as end:
+            result: Result = end.value
+            return result

@@ -1,0 +1,1 @@
+"""Who decides; one file each, found by looking in this folder."""

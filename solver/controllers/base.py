@@ -1,0 +1,33 @@
+"""What every controller is: dials with units and words, and a step that balances."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any, Protocol
+
+from ..model.result import Note, Step
+from ..model.state import State
+from ..references.clip import Clip
+
+
+def dial(default: float, unit: str, low: float, high: float, words: str) -> Any:
+    """One number the animator may turn; the panel, the command line and the presets are made from this."""
+    return field(default=default, metadata={"unit": unit, "low": low, "high": high, "help": words})
+
+
+def switch(default: bool, words: str) -> Any:
+    """One yes or no."""
+    return field(default=default, metadata={"help": words})
+
+
+class Controller(Protocol):
+    """Decides the next state of a character that follows a clip."""
+
+    clip: Clip
+    notes: list[Note]
+
+    def start(self) -> State:
+        """The state at the first frame of the range."""
+
+    def step(self, state: State, k: int) -> Step:
+        """From sub-step k to k + 1."""

@@ -1,0 +1,310 @@
+"""One step of quasi-physical control, written as a deviation from the reference: a = a* + d, lambda = lambda* + e.
+
+    minimise over d, e >= -lambda*
+        1/2 |M d + rho - B e|^2_Wtau + 1/2 |T d - eps_p|^2_Wp + 1/2 |J d - eps_e|^2_We
+    rho   = (M a* + h) - J_ext^T f_ext - tau* - B lambda*       what the present state asks of the joints beyond tau*
+    eps_p = alpha_des - T a* - T' v ,   eps_e = x_des'' - J a* - J' v
+
+On the reference rho, eps_p and eps_e vanish to rounding, and so does the answer. World-frame tracking (T: angular
+accelerations of the links in the world) instead of the paper's parent-space one keeps errors from growing along
+chains, and damping is 2 zeta omega (the paper's omega zeta is half of critical).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...model.arrays import Array, Ints
+from ...model.result import Note, Step
+from ...model.scene import Scene
+from ...model.state import State
+from ...numerics import rotation
+from ...numerics.elimination import minimise
+from ...physics.cones import cone_edges
+from ...physics.dynamics import Dynamics, Points, dynamics, point_jacobian, points
+from ...physics.kinematics import Pose, advance, forward
+from ...physics.shape import Shape, spatial_inertia
+from ...references.clip import Clip, Moment
+from .footing import Footholds, Footing
+from .path import REACH, Path
+from .settings import NATURAL, Settings
+from .weights import Weights
+
+FOOT_DAMPING = 0.5     # zeta_e, Table 1
+PLANT = 1.0            # share of its own speed that a planted point loses in one step
+WATCHED = 0.15         # m: points lower than this must not go under the ground
+NEARLY = 0.1           # rad: joints this near to a limit get a row
+CALM = 0.7             # a point already inside comes out by this factor per step: no pop
+FASTEST = 40.0         # rad/s beyond the reference, m/s for the root: a safety net
+
+
+class QuasiPhysical:
+    """[Levine2012] on a clip; see the package's page for the problem it solves."""
+
+    def __init__(self, scene: Scene, settings: Settings = NATURAL) -> None:
+        self.scene, self.settings = scene, settings
+        clip = self.clip = Clip(scene, settings.smoothing)
+        self.tree = clip.tree
+        self.notes: list[Note] = []
+        character = clip.character
+        self._links = character.points.link
+        unit = character.leg_length
+        mass_ratio = character.mass / 75.0
+        self._grip = settings.foot_grip * mass_ratio
+        self.path = Path(settings.path_return, settings.hard_path, REACH * unit)
+        self.footing = Footing(clip, self.path, settings.step_shift)
+        pose = forward(self.tree, clip.shape.at(0).offsets, clip.positions[0], clip.rotations[0])
+        still = np.zeros(self.tree.nv)
+        M = dynamics(self.tree, clip.shape.at(0), pose, still, still, scene.gravity).M
+        assert M is not None
+        self.weights = Weights(self.tree, M, settings, scene.pushes)
+        self._pushed = [(push, character.index(push.body)) for push in scene.pushes]
+        self._load_links = [character.index(load.body) for load in scene.loads]
+        self._load_masses = np.zeros(len(scene.loads))
+        self._limited = np.flatnonzero((np.isfinite(clip.lower) | np.isfinite(clip.upper)).any(1))
+        is_hinge = [character.joints[i] == "hinge" for i in self._limited]
+        self._hinges = np.flatnonzero(is_hinge)
+        self._hinge_axes = character.axes[self._limited[self._hinges]]
+        self._nearly_low, self._nearly_high = clip.lower[self._limited] + NEARLY, clip.upper[self._limited] - NEARLY
+
+    def start(self) -> State:
+        clip = self.clip
+        return State(float(clip.times[0]), clip.positions[0], clip.rotations[0], clip.v[0])
+
+    def step(self, state: State, k: int) -> Step:
+        clip, tree = self.clip, self.tree
+        moment = clip.moment(k)
+        dt = float(clip.dt[k])
+        v = state.velocity
+        taken_up = self._take_up(state.time)
+        shape = self._loaded(clip.shape.at(k))
+        pose = forward(tree, shape.offsets, state.position, state.rotations)
+        motion = dynamics(tree, shape, pose, v, moment.a, self.scene.gravity)
+        if taken_up is not None:
+            self._shift_goal(motion, taken_up)
+        M, J_com = motion.M, motion.J_com
+        assert M is not None and J_com is not None
+        external, pushed = self._pushes(motion, state.time, dt)
+
+        # contacts: B = J_c^T V_c
+        touch = points(pose, motion, self._links, shape.points)
+        J = point_jacobian(tree, motion, self._links, touch.position)          # (P, 3, nv)
+        ground = clip.terrain.probe(touch.position, state.time)
+        hold = self.footing.footholds(k, dt, moment, touch, ground)
+        active = np.flatnonzero(hold.touching)
+        edges = cone_edges(ground.normal[active], ground.friction[active])     # (nc, 4, 3)
+        B = (edges @ J[active]).reshape(-1, tree.nv).T                         # (nv, 4 nc)
+        usual = moment.edge_forces[active].reshape(-1)                         # lambda*
+        rho = motion.force - external - moment.torque - B @ usual
+
+        # the goal's particle, then all targets
+        target = self.path.advance(pushed[:2] / clip.character.mass, bool(clip.is_standing[k]), dt)
+        W_tau = self.weights.effort
+        W_p, coupling = self.weights.pose_at(state.time)
+        S_w = motion.S[:, :3]
+        eps_p = self._pose_error(moment, pose, motion)                         # (N, 3)
+        eps_root = self._root_error(moment, state, v)
+        eps_e = self._foot_error(moment, touch, hold, dt)                      # (P, 3)
+
+        # rows of the end-effector term: all directions with the tangent weight, the normal with what it has more
+        J_n = (ground.normal[:, None, :] @ J)[:, 0]                            # (P, nv)
+        E = np.concatenate((J.reshape(-1, tree.nv), J_n))
+        W_e = self._grip * np.concatenate((np.repeat(hold.tangent_weight, 3), hold.normal_weight - hold.tangent_weight))
+        WE = E * W_e[:, None]
+        WM, WB = M * W_tau[:, None], B * W_tau[:, None]
+        Q = M @ WM
+        Q += (S_w @ S_w.T) * coupling
+        Q += E.T @ WE
+        Q[(0, 1, 2), (0, 1, 2)] += self.weights.root_position
+        c = (S_w * (tree.below @ (W_p[:, None] * eps_p))[tree.dof_link]).sum(1)
+        c += WE.T @ np.concatenate((eps_e.reshape(-1), (ground.normal * eps_e).sum(1)))
+        c -= WM.T @ rho
+        c[:3] += self.weights.root_position * eps_root
+
+        G, g = self._goal(k, moment, motion, target, dt)
+        C, u = self._rows(k, dt, state, moment, motion, touch, J_n, ground.distance, ground.normal)
+        d, e, _ = minimise(Q, c, WM.T @ B, B.T @ WB, WB.T @ rho, -usual, G, g, C, u)
+        return self._finish(k, dt, state, moment, motion, external, active, edges, B, d, e, usual)
+
+    # -- the pieces ----------------------------------------------------------------------------------------------
+
+    def _finish(self, k: int, dt: float, state: State, moment: Moment, motion: Dynamics, external: Array, active: Ints,
+                edges: Array, B: Array, d: Array, e: Array, usual: Array) -> Step:
+        """Integrate ([Levine2012] eq. 4, 5) and account for every force."""
+        tree = self.tree
+        assert motion.M is not None
+        v_ref = self.clip.v[k + 1]
+        v = state.velocity + dt * (moment.a + d)
+        extra = v - v_ref
+        fastest = float(np.abs(extra).max())
+        if not np.isfinite(fastest):
+            self._note(k, "The step had no finite answer; the keys were followed instead.")
+            v, d, e = v_ref, (v_ref - state.velocity) / dt - moment.a, np.zeros_like(e)
+        elif fastest > FASTEST:
+            self._note(k, f"A joint would have moved at {fastest:.0f} rad/s; it was slowed down.")
+            v = v_ref + extra * (FASTEST / fastest)
+            d = (v - state.velocity) / dt - moment.a
+        position, rotations = advance(tree, state.position, state.rotations, v, dt)
+        if len(tree.fixed_links):
+            rotations[tree.fixed_links] = self.clip.rotations[k + 1, tree.fixed_links]
+        edge_forces = usual + e
+        total = motion.force + motion.M @ d - external - B @ edge_forces
+        torque = total.copy()
+        torque[:6] = 0.0
+        count = len(self._links)
+        forces, contacts = np.zeros((count, 3)), np.zeros(count, dtype=bool)
+        forces[active] = (edge_forces.reshape(-1, 4, 1) * edges).sum(1)
+        contacts[active] = True
+        return Step(State(float(self.clip.times[k + 1]), position, rotations, v), moment.a + d, torque, total[:6],
+                    contacts, forces, external, self._load_masses.copy())
+
+    def _note(self, k: int, sentence: str) -> None:
+        frame = self.scene.range[0] + int(np.searchsorted(self.clip.frame_step, k))
+        self.notes.append(Note("warning", sentence, frame))
+
+    def _take_up(self, time: float) -> Array | None:
+        """Masses of the loads at this time; if they changed, by how much."""
+        if not self._load_links:
+            return None
+        masses = np.array([load.mass_at(time) for load in self.scene.loads])
+        change = masses - self._load_masses
+        self._load_masses = masses
+        return change if change.any() else None
+
+    def _loaded(self, shape: Shape) -> Shape:
+        """The shape with the loads as point masses; the reference itself carries none, so they disturb it."""
+        if not self._load_masses.any():
+            return shape
+        inertias = shape.inertias.copy()
+        for load, link, mass in zip(self.scene.loads, self._load_links, self._load_masses, strict=True):
+            inertias[link] += spatial_inertia(np.array(mass), load.point, np.zeros((3, 3)))
+        return Shape(shape.offsets, inertias, shape.points)
+
+    def _shift_goal(self, motion: Dynamics, change: Array) -> None:
+        """A load moves the common centre of mass at once; the path's particle takes that up and brings the body
+        under its load again, as a person leans back with a crate in the arms."""
+        if self.clip.goal_link is not None:
+            return
+        links = np.array(self._load_links)
+        at = points(motion.pose, motion, links, np.array([load.point for load in self.scene.loads]))
+        whole = self.clip.character.mass + self._load_masses.sum()
+        linear = motion.momentum[3:] / whole
+        self.path.shift(change @ (at.position - motion.com)[:, :2] / (whole - change.sum()),
+                        change @ (at.velocity - linear)[:, :2] / (whole - change.sum()))
+
+    def _pushes(self, motion: Dynamics, time: float, dt: float) -> tuple[Array, Array]:
+        """(J_ext^T f_ext, total force) of all pushes, averaged over the step."""
+        external, total = np.zeros(self.tree.nv), np.zeros(3)
+        for push, link in self._pushed:
+            force = push.mean_force(time, time + dt)
+            if not force.any():
+                continue
+            R = motion.pose.R[link]
+            if push.frame == "body":
+                force = R @ force
+            place = motion.pose.position + motion.pose.x[link] + R @ push.point
+            J = point_jacobian(self.tree, motion, np.array([link]), place[None])[0]
+            external += J.T @ force
+            total += force
+        return external, total
+
+    def _pose_error(self, moment: Moment, pose: Pose, motion: Dynamics) -> Array:
+        """eps_p: world angular accelerations wanted beyond those of a*."""
+        w = self.weights.rate[:, None]
+        turn = rotation.log_matrix(pose.R.swapaxes(-1, -2) @ moment.R)         # e_i = Log(R_i^T R*_i)
+        wanted = moment.angular_acceleration + 2.0 * w * moment.angular_velocity + w * w * turn
+        return np.asarray((pose.R @ wanted[..., None])[..., 0] - 2.0 * w * motion.V[:, :3] - motion.A[:, :3])
+
+    def _root_error(self, moment: Moment, state: State, v: Array) -> Array:
+        w = self.settings.leg_return
+        error = moment.position - state.position
+        rate = moment.v[:3] - v[:3]
+        error[:2] += self.path.offset
+        rate[:2] += self.path.rate
+        wanted = 2.0 * w * rate + w * w * error
+        wanted[:2] += self.path.acceleration
+        return wanted
+
+    def _foot_error(self, moment: Moment, touch: Points, hold: Footholds, dt: float) -> Array:
+        """eps_e: a PD law (2.5); planted points lose any speed of their own almost at once, or soles would creep."""
+        w = self.settings.foot_return
+        ref = moment.points
+        damping = np.where(hold.planted, PLANT / dt, 2.0 * FOOT_DAMPING * w)[:, None]
+        return np.asarray(ref.acceleration - touch.acceleration + damping * (ref.velocity - touch.velocity)
+                          + w * w * (ref.position + hold.offset - touch.position))
+
+    def _goal(self, k: int, moment: Moment, motion: Dynamics, target: Array, dt: float) -> tuple[Array, Array]:
+        """[Levine2012] 2.2, relative to the reference: the next deviation of the goal is the particle's offset."""
+        assert motion.J_com is not None
+        if self.scene.goal.kind == "none":
+            return np.zeros((0, self.tree.nv)), np.zeros(0)
+        if self.clip.goal_link is None:
+            place, acceleration, J = motion.com, motion.com_acceleration, motion.J_com
+        else:
+            link = np.array([self.clip.goal_link])
+            body = points(motion.pose, motion, link, np.zeros((1, 3)))
+            place, acceleration = body.position[0], body.acceleration[0]
+            J = point_jacobian(self.tree, motion, link, body.position)[0]
+        wanted = self.path.demand((place - moment.goal)[:2], target, dt)
+        return J[:2], (moment.goal_acceleration - acceleration)[:2] + wanted
+
+    def _rows(self, k: int, dt: float, state: State, moment: Moment, motion: Dynamics, touch: Points, J_n: Array,
+              height: Array, normal: Array) -> tuple[Array, Array]:
+        """C d <= u: no low point under the ground, no joint past its limit, at the end of the step."""
+        low = np.flatnonzero(height < WATCHED)
+        rows, bounds = [], []
+        if len(low):
+            ref = moment.points
+            coming = height + dt * (normal * (touch.velocity + dt * touch.acceleration)).sum(1)
+            own = (ref.position + dt * (ref.velocity + dt * ref.acceleration))[:, 2] - self.clip.ground
+            floor = np.minimum(np.minimum(0.0, own), CALM * height)
+            rows.append(-J_n[low])
+            bounds.append(((coming - floor) / (dt * dt))[low])
+        if len(self._limited):
+            limit_rows, limit_bounds = self._limit_rows(k, dt, state, moment)
+            if len(limit_bounds):
+                rows.append(limit_rows)
+                bounds.append(limit_bounds)
+        if not rows:
+            return np.zeros((0, self.tree.nv)), np.zeros(0)
+        return np.concatenate(rows), np.concatenate(bounds)
+
+    def _limit_rows(self, k: int, dt: float, state: State, moment: Moment) -> tuple[Array, Array]:
+        """r + Jr^-1(r) dt (v + dt (a* + d)) within the box, for joints near their limits;
+        the reference's own next angle is always admitted."""
+        tree, links = self.tree, self._limited
+        r = rotation.log(state.rotations.take(links, axis=0))
+        turning = (tree.expand @ (state.velocity + dt * moment.a)).reshape(-1, 3).take(links, axis=0)
+        ahead = r + dt * turning
+        ahead[self._hinges] = (ahead[self._hinges] * self._hinge_axes).sum(1, keepdims=True)
+        close = ((ahead < self._nearly_low) | (ahead > self._nearly_high)).any(1)
+        rows: list[Array] = []
+        bounds: list[float] = []
+        for n in np.flatnonzero(close):
+            self._add_limit(int(links[n]), k, dt, r[n], turning[n], rows, bounds)
+        if not rows:
+            return np.zeros((0, tree.nv)), np.zeros(0)
+        return np.array(rows), np.array(bounds)
+
+    def _add_limit(self, link: int, k: int, dt: float, r: Array, turning: Array, rows: list[Array],
+                   bounds: list[float]) -> None:
+        """Rows of one joint, an upper and a lower one per limited angle."""
+        clip = self.clip
+        expand = self.tree.expand[3 * link:3 * link + 3]
+        r_ref, turning_ref = rotation.log(clip.rotations[k, link]), expand @ clip.v[k + 1]
+        if clip.character.joints[link] == "hinge":
+            axis = clip.character.axes[link]
+            r, jacobian = np.array([r @ axis]), axis[None]
+            ref_next = np.array([(r_ref + dt * turning_ref) @ axis])
+        else:
+            jacobian = rotation.inverse_right_jacobian(r)
+            ref_next = r_ref + dt * rotation.inverse_right_jacobian(r_ref) @ turning_ref
+        coming = r + dt * jacobian @ turning
+        slopes = jacobian @ expand
+        for n in range(len(r)):
+            for sign, limit in ((1.0, clip.upper[link, n]), (-1.0, -clip.lower[link, n])):
+                if np.isfinite(limit):
+                    past = sign * r[n] - limit  # already past it: come back calmly
+                    bound = max(limit, sign * ref_next[n], limit + CALM * past)
+                    rows.append(sign * slopes[n])
+                    bounds.append((bound - sign * coming[n]) / (dt * dt))

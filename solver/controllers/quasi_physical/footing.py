@@ -1,0 +1,104 @@
+"""End-effector targets ([Levine2012] 2.5): planted feet stick, swinging feet aim at where they will land."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...model.arrays import Array, Bools
+from ...model.terrain import Probe
+from ...physics.dynamics import Points
+from ...references.clip import Clip, Moment
+from .path import Path
+
+STEP_AHEAD = 0.6        # s: when a landing begins to shift with the push
+NEAR = 0.2              # m, h_m: lower than this a foot's height is watched
+TOUCH = 0.010           # m: a simulated point this low touches
+FLOAT = 0.020           # m: a reference contact may float this much more than in the clip
+CREEP_TIME, CREEP_SPEED = 0.5, 0.015   # s, m/s: how a foot that will not lift for long slides home
+CREEP_WAIT = 1.0        # s
+APART = 0.08            # m, feet of a biped land at least this far apart sideways (or as far as in the clip)
+
+
+@dataclass(frozen=True, eq=False)
+class Footholds:
+    """What the end-effector term wants at one step."""
+
+    offset: Array         # (P, 3) added to the reference's positions
+    touching: Bools       # (P,) contacts of this step
+    planted: Bools        # (P,) those that are contacts of the reference too and do not slide there
+    tangent_weight: Array # (P,)
+    normal_weight: Array  # (P,)
+
+
+class Footing:
+    """Remembers where each contact began."""
+
+    def __init__(self, clip: Clip, path: Path, use_shift: bool) -> None:
+        points = clip.character.points
+        self._clip, self._path, self._use_shift = clip, path, use_shift
+        self._sticky = np.zeros((len(points), 2))
+        self._held: Bools | None = None
+        self._is_foot = points.of_kind("foot")
+        feet = [n for n, limb in enumerate(points.limbs) if limb.kind == "foot"]
+        self._pair = feet if len(feet) == 2 else []
+
+    def footholds(self, k: int, dt: float, moment: Moment, points: Points, ground: Probe) -> Footholds:
+        clip, path = self._clip, self._path
+        height = ground.distance
+        floating = np.maximum(moment.points.position[:, 2] - clip.ground, 0.0) + FLOAT
+        touching = (height < TOUCH) | (moment.touching & (height < floating))
+        planted = touching & moment.touching & ~clip.schedule.sliding[k]
+        self._stick(planted, points, moment)
+        self._creep(k, dt, planted)
+
+        offset = np.zeros((len(height), 3))
+        offset[:, :2] = self._sticky
+        if self._use_shift and (path.offset.any() or path.rate.any()) and not planted.all():
+            landing = clip.time_to_land[k]
+            soon = ~planted & (landing < STEP_AHEAD)
+            offset[~planted, :2] = path.offset
+            offset[soon, :2] = path.ahead(landing[soon])
+            self._keep_apart(k, moment, offset, soon, planted)
+        tangent = clip.touch_weight[k]
+        normal = tangent + self._is_foot * (1.0 - np.minimum(np.maximum(height, 0.0), NEAR) / NEAR)
+        return Footholds(offset, touching, planted, tangent, normal)
+
+    def _stick(self, planted: Bools, points: Points, moment: Moment) -> None:
+        """A contact keeps the (horizontal) distance from its target that it had when it began, until it lifts."""
+        if self._held is not None:
+            new = planted & ~self._held
+            if new.any():
+                self._sticky[new] = (points.position - moment.points.position)[new, :2]
+        self._held = planted
+        self._sticky *= planted[:, None]
+
+    def _creep(self, k: int, dt: float, planted: Bools) -> None:
+        """Feet that stay down for long go home slowly, or a squat would keep the scar of a push for ever."""
+        if not self._sticky.any():
+            return
+        resting = planted & (self._clip.time_to_lift[k] > CREEP_WAIT)
+        size = np.linalg.norm(self._sticky[resting], axis=1)
+        step = np.minimum(size * dt / CREEP_TIME, CREEP_SPEED * dt)
+        self._sticky[resting] *= (1.0 - step / np.maximum(size, 1e-12))[:, None]
+
+    def _keep_apart(self, k: int, moment: Moment, offset: Array, soon: Bools, planted: Bools) -> None:
+        """A biped pushed towards its standing leg steps beside that foot, not through it."""
+        if not self._pair:
+            return
+        clip = self._clip
+        limb = clip.character.points.limb
+        for landing, standing in (self._pair, self._pair[::-1]):
+            down, up = planted & (limb == standing), soon & (limb == landing)
+            if not down.any() or not up.any() or (planted & (limb == landing)).any():
+                continue
+            touch = min(k + int(round(float(clip.time_to_touch[k][up].min()) / float(clip.dt[k]))), clip.steps)
+            foot, other = clip.paths[touch, up, :2].mean(0), moment.points.position[down, :2].mean(0)
+            side = clip.lateral[k]
+            own = float((foot - other) @ side)
+            sign = 1.0 if own >= 0.0 else -1.0
+            now = sign * float((foot + offset[up, :2].mean(0) - other - self._sticky[down].mean(0)) @ side)
+            short = min(APART, abs(own)) - now
+            if short > 0.0:
+                offset[up, :2] += sign * short * side

@@ -1,0 +1,59 @@
+"""The goal ([Levine2012] 2.2) and how far a push carries it off its path.
+
+A hard goal alone does not look like a push: the body pivots about a point nailed to its path. So the goal aims at
+the path plus the offset b of a particle on a spring (the paper's Appendix A),
+
+    b'' = f_ext / m - 2 w_g b' - w_g^2 b
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...model.arrays import Array
+
+STANDING_RETURN = 5.0   # 1/s: who stands still and takes no step must come back sooner
+REACH = 0.3             # leg lengths: farther than this the spring stiffens
+
+
+class Path:
+    """The offset b of the goal and the goal's deviation at the last two steps."""
+
+    def __init__(self, return_rate: float, is_hard: bool, reach: float) -> None:
+        self.return_rate, self.is_hard, self.reach = return_rate, is_hard, max(reach, 1e-6)
+        self.offset = np.zeros(2)        # b
+        self.rate = np.zeros(2)          # b'
+        self.acceleration = np.zeros(2)  # b''
+        self._before: Array | None = None  # deviation and step length of the step before
+        self._before_dt = 1.0
+
+    def advance(self, push: Array, standing: bool, dt: float) -> Array:
+        """Move the particle by one step under push / m (m/s2); returns b of the next step."""
+        if self.is_hard:
+            push = np.zeros(2)
+        w = max(self.return_rate, STANDING_RETURN) if standing or self.is_hard else self.return_rate
+        w = w * np.sqrt(1.0 + float(self.offset @ self.offset) / self.reach ** 2)
+        self.acceleration = push - 2.0 * w * self.rate - w * w * self.offset
+        self.rate = self.rate + dt * self.acceleration
+        self.offset = self.offset + dt * self.rate
+        return self.offset
+
+    def ahead(self, seconds: Array) -> Array:
+        """(n, 2) where the particle will be if nothing else pushes."""
+        w = self.return_rate
+        t = seconds[:, None]
+        return np.asarray((self.offset + (self.rate + w * self.offset) * t) * np.exp(-w * t))
+
+    def demand(self, deviation: Array, target: Array, dt: float) -> Array:
+        """Acceleration beyond the reference's own that makes the deviation `target` at the next step."""
+        before = deviation if self._before is None else self._before
+        before_dt = dt if self._before is None else self._before_dt
+        self._before, self._before_dt = deviation, dt
+        return np.asarray(((target - deviation) / dt - (deviation - before) / before_dt) / dt)
+
+    def shift(self, jump: Array, rate: Array) -> None:
+        """The goal itself jumped (a load was taken up): keep where it is and let the spring bring it home."""
+        self.offset = self.offset + jump
+        self.rate = self.rate + rate
+        if self._before is not None:
+            self._before = self._before + jump - rate * self._before_dt

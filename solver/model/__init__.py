@@ -1,0 +1,1 @@
+"""What things are: frozen data, and questions it can answer alone."""

@@ -1,0 +1,116 @@
+"""A motion: poses over frames, on the rotation group, at any rate.
+
+Squash and stretch travel along: `offsets` are the joints' places in their parents' frames, `scales` the links' own
+scale, both per frame and both optional. Resampling passes exactly through the keys.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from ..errors import InputError
+from ..numerics import rotation
+from .arrays import Array, freeze, frozen_array
+
+UNIT = 1e-6  # how far a quaternion's length may be from one; real keys are within rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    times: Array                   # (F,) s, strictly increasing
+    positions: Array               # (F, 3) m, the root joint in the world
+    rotations: Array               # (F, N, 4) w x y z; [:, 0] root in the world, others child in parent
+    offsets: Array | None = None   # (F, N, 3) m
+    scales: Array | None = None    # (F, N, 3)
+
+    def __post_init__(self) -> None:
+        frames = len(np.atleast_1d(np.asarray(self.times, dtype=np.float64)))
+        set_ = object.__setattr__
+        set_(self, "times", frozen_array(self.times, (None,), "The times", "Motion"))
+        if frames < 2:
+            raise InputError(f"The motion has {frames} frame(s).", "Motion", "Choose a range of at least two frames.")
+        steps = np.diff(self.times)
+        if (steps <= 0.0).any():
+            bad = int(np.flatnonzero(steps <= 0.0)[0]) + 1
+            raise InputError(f"Time {self.times[bad]:g} s repeats or goes back.", f"Motion, frame {bad}",
+                             "Give each frame a later time than the one before.")
+        set_(self, "positions", frozen_array(self.positions, (frames, 3), "The root position", "Motion"))
+        rotations = frozen_array(self.rotations, (frames, None, 4), "The rotations", "Motion")
+        length = np.linalg.norm(rotations, axis=-1)
+        if np.abs(length - 1.0).max(initial=0.0) > UNIT:
+            f, n = (int(i) for i in np.unravel_index(int(np.abs(length - 1.0).argmax()), length.shape))
+            raise InputError(f"The rotation of link {n} has length {length[f, n]:.4g} instead of 1.",
+                             f"Motion, frame {f}", "Normalise the quaternions.")
+        set_(self, "rotations", rotations)
+        links = rotations.shape[1]
+        for name in ("offsets", "scales"):
+            value = getattr(self, name)
+            if value is not None:
+                set_(self, name, frozen_array(value, (frames, links, 3), f"The {name}", "Motion"))
+        if self.scales is not None and (self.scales <= 0.0).any():
+            f, n, _ = (int(i) for i in np.argwhere(self.scales <= 0.0)[0])
+            raise InputError(f"The scale of link {n} is not positive.", f"Motion, frame {f}", "Key a scale above zero.")
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def duration(self) -> float:
+        return float(self.times[-1] - self.times[0])
+
+    @property
+    def rate(self) -> float:
+        """Mean frames per second."""
+        return (len(self) - 1) / self.duration
+
+    def part(self, start: int, stop: int) -> Motion:
+        """Frames start .. stop - 1."""
+        cut = slice(start, stop)
+        return Motion(self.times[cut], self.positions[cut], self.rotations[cut],
+                      None if self.offsets is None else self.offsets[cut],
+                      None if self.scales is None else self.scales[cut])
+
+    def resampled(self, times: Array) -> Motion:
+        """The motion at other times within its range: twice continuously differentiable (a cubic spline of
+        sign-aligned quaternion components, renormalised), and the keys themselves wherever a time is a key's."""
+        times = np.asarray(times, dtype=np.float64)
+        slack = 1e-9 * max(1.0, self.duration)
+        if times[0] < self.times[0] - slack or times[-1] > self.times[-1] + slack:
+            raise InputError(f"{times[0]:g} .. {times[-1]:g} s is outside the motion's {self.times[0]:g} .. "
+                             f"{self.times[-1]:g} s.", "Motion", "Choose times within the clip.")
+        key = np.clip(np.searchsorted(self.times, times - slack), 0, len(self) - 1)
+        on_key = np.abs(self.times[key] - times) <= slack
+
+        def sample(values: Array) -> Array:
+            smooth = np.asarray(CubicSpline(self.times, values, axis=0)(times))
+            smooth[on_key] = values[key[on_key]]
+            return smooth
+
+        rotations = sample(rotation.aligned(self.rotations))
+        length = np.linalg.norm(rotations, axis=-1, keepdims=True)
+        if length.min() < 0.1:  # keys half a turn apart: the components pass near zero, where a spline says nothing
+            rotations = rotation.normalised(_slerped(self.times, self.rotations, times))
+        else:
+            rotations[~on_key] /= length[~on_key]
+        rotations[on_key] = self.rotations[key[on_key]]
+        return Motion(freeze(times.copy()), sample(self.positions), rotations,
+                      None if self.offsets is None else sample(self.offsets),
+                      None if self.scales is None else np.maximum(sample(self.scales), 1e-6))
+
+    def with_poses(self, positions: Array, rotations: Array) -> Motion:
+        return replace(self, positions=positions, rotations=rotations)
+
+
+def _slerped(keys: Array, rotations: Array, times: Array) -> Array:
+    at = np.clip(np.searchsorted(keys, times, side="right") - 1, 0, len(keys) - 2)
+    share = (times - keys[at]) / (keys[at + 1] - keys[at])
+    step = rotation.subtract(rotations[at + 1], rotations[at])
+    return rotation.add(rotations[at], share[:, None, None] * step)
+
+
+def uniform_times(frames: int, rate: float, start: float = 0.0) -> Array:
+    """Times of `frames` frames at `rate` per second."""
+    return start + np.arange(frames) / rate

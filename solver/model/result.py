@@ -1,0 +1,71 @@
+"""What a bake gives back: the motion, and what the solver knows about every frame of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .arrays import Array, Bools
+from .motion import Motion
+from .state import State
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step of any controller; it obeys  M(q) a + bias(q, v) = tau + J_c^T f + J_ext^T f_ext + aid."""
+
+    state: State            # after the step
+    acceleration: Array     # (nv,) a
+    torque: Array           # (nv,) tau; its six root entries are zero
+    aid: Array              # (6,) force and torque on the root that no muscle or ground gives
+    contacts: Bools         # (P,) points that touch
+    forces: Array           # (P, 3) N, ground on the points
+    external: Array         # (nv,) J_ext^T f_ext
+    loads: Array            # (L,) kg of each load during the step
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something the animator should know."""
+
+    level: Literal["info", "warning"]
+    sentence: str
+    frame: int | None = None
+    bone: str | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One frame is done."""
+
+    frame: int       # index in the motion
+    done: int        # frames
+    total: int
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The baked motion with diagnostics per frame of the whole motion (F), zero outside the simulated range."""
+
+    motion: Motion
+    contacts: Bools         # (F, P) in the baked motion
+    forces: Array           # (F, P, 3) N
+    torques: Array          # (F, nv) N m
+    aid: Array              # (F, 6) N, N m: helper force
+    reference_aid: Array    # (F, 6) helper force that the undisturbed motion itself needs
+    com: Array              # (F, 3) m
+    zmp: Array              # (F, 3) m, on the ground; nan in flight
+    margin: Array           # (F,) m, of the ZMP inside the support polygon, negative outside; nan in flight
+    deviation: Array        # (F,) rad, largest joint difference from the input
+    slide: Array            # (F,) m per frame, fastest touching point along the ground
+    reference_slide: Array  # (F,) m per frame, the same points in the input
+    penetration: Array      # (F,) m, deepest point under the ground
+    reference_penetration: Array
+    notes: tuple[Note, ...]
+    limbs: tuple[str, ...]  # names behind the contact points
+    body_weight: float      # N
+
+    @property
+    def aid_share(self) -> Array:
+        """(F,) helper force in body weights."""
+        return (self.aid[:, :3] ** 2).sum(1) ** 0.5 / self.body_weight

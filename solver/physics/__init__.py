@@ -1,0 +1,1 @@
+"""What nature does, to any character, whatever anyone wants."""

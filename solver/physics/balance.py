@@ -1,0 +1,58 @@
+"""Zero-moment point, support polygon and its margin."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from ..model.arrays import Array
+
+
+def zero_moment_point(position: Array, wrench: Array, ground: float) -> Array:
+    """Where on level ground the reaction has no horizontal moment; nan where nothing presses on the ground.
+
+    `wrench` [moment about `position`; force] is what the motion needs from outside (`Dynamics.wrench`).
+    With r = (x, y, ground) - position:  moment_xy = (r x force)_xy.
+    """
+    moment, force = wrench[..., :3], wrench[..., 3:]
+    down = ground - position[..., 2]
+    press = force[..., 2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x = (down * force[..., 0] - moment[..., 1]) / press
+        y = (down * force[..., 1] + moment[..., 0]) / press
+    out = np.stack((position[..., 0] + x, position[..., 1] + y, np.broadcast_to(ground, x.shape)), axis=-1)
+    return np.where((press > 1e-6)[..., None], out, np.nan)
+
+
+def support_polygon(contacts: Array) -> Array:
+    """(n, 2) corners, counter-clockwise, of the convex hull of touching points (P, 2 or 3)."""
+    flat = np.unique(np.round(contacts[:, :2], 12), axis=0)
+    if len(flat) < 3:
+        return flat
+    try:
+        return np.asarray(flat[ConvexHull(flat).vertices])
+    except QhullError:  # all on one line: its two ends
+        along = flat - flat.mean(0)
+        axis = np.linalg.svd(along)[2][0]
+        order = np.argsort(along @ axis)
+        return np.asarray(flat[[order[0], order[-1]]])
+
+
+def margin(polygon: Array, point: Array) -> float:
+    """Distance of a point inside the polygon to its border, negative outside, -inf without support."""
+    if not len(polygon):
+        return -np.inf
+    p = point[:2]
+    if len(polygon) == 1:
+        return -float(np.linalg.norm(p - polygon[0]))
+    a = polygon
+    b = np.roll(polygon, -1, axis=0)
+    if len(polygon) == 2:
+        a, b = a[:1], b[:1]
+    edge = b - a
+    share = np.clip(((p - a) * edge).sum(1) / (edge * edge).sum(1), 0.0, 1.0)
+    distance = float(np.linalg.norm(p - (a + share[:, None] * edge), axis=1).min())
+    if len(polygon) == 2:
+        return -distance
+    inside = bool((edge[:, 0] * (p - a)[:, 1] - edge[:, 1] * (p - a)[:, 0] >= 0.0).all())
+    return distance if inside else -distance

@@ -1,0 +1,131 @@
+"""Inverse dynamics, mass matrix, centre of mass and point Jacobians in a few stacked matrix products.
+
+    M(q) a + h(q, v) = generalised force            [Levine2012] eq. 6
+
+Composite-rigid-body and Newton-Euler recursions written with ancestor masks instead of loops: with D[i, j] = 1
+where j moves i,  V = D s,  A = D (s' + ad(V) s),  F = D^T f,  I^c = D^T I,  M = S^T I^c S (masked).
+All functions take one state or a stack of frames.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.arrays import Array, Ints
+from ..numerics.rotation import cross, skew
+from .kinematics import Pose
+from .shape import Shape
+from .tree import Tree
+
+
+def _motion_cross_basis() -> Array:
+    """The constant that turns V (6) into ad(V) (36) = [[w x, 0], [v x, w x]]."""
+    basis = np.zeros((6, 6, 6))
+    for n in range(3):
+        unit = skew(np.eye(3)[n])
+        basis[n, :3, :3] = basis[n, 3:, 3:] = unit
+        basis[3 + n, 3:, :3] = unit
+    return basis.reshape(6, 36)
+
+
+_AD = _motion_cross_basis()
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """The moving character at one instant, with the accelerations `a` it was asked about."""
+
+    pose: Pose
+    S: Array            # (..., nv, 6) motion of each degree of freedom
+    V: Array            # (..., N, 6) spatial velocities
+    A: Array            # (..., N, 6) spatial accelerations under a
+    force: Array        # (..., nv) M a + h
+    wrench: Array       # (..., 6) [moment; force] about the root joint that a needs from outside
+    com: Array          # (..., 3) world
+    com_acceleration: Array  # (..., 3) under a
+    momentum: Array     # (..., 6) [angular about the root joint; linear]
+    M: Array | None     # (..., nv, nv)
+    J_com: Array | None # (..., 3, nv)
+
+
+def dynamics(tree: Tree, shape: Shape, pose: Pose, v: Array, a: Array, gravity: Array,
+             mass_matrix: bool = True) -> Dynamics:
+    """Everything about state (pose, v) under acceleration a; with a = 0 `force` is the bias h."""
+    lead = v.shape[:-1]
+    R, X = pose.R, skew(pose.x)
+    count, nv = tree.count, tree.nv
+    Yt = np.zeros(lead + (count, 6, 6))  # force transform: link frame to world axes at the origin
+    XR = X @ R
+    Yt[..., :3, :3] = R
+    Yt[..., 3:, 3:] = R
+    Yt[..., :3, 3:] = XR
+    blocks = np.concatenate((R, XR), axis=-2).swapaxes(-1, -2).reshape(lead + (3 * count, 6))
+    S = np.zeros(lead + (nv, 6))
+    S[..., 0, 3] = S[..., 1, 4] = S[..., 2, 5] = 1.0
+    np.matmul(tree.collect, blocks, out=S[..., 3:, :])
+
+    Sv = S * v[..., None]
+    V = tree.moves @ Sv
+    ad = (V @ _AD).reshape(lead + (count, 6, 6))
+    product = (ad @ (tree.own @ Sv)[..., None])[..., 0]
+    A = tree.above @ product + tree.moves @ (S * a[..., None])
+    I = Yt @ shape.inertias @ Yt.swapaxes(-1, -2)
+    IV = I @ V[..., None]
+    fictitious = A.copy()
+    fictitious[..., 3:] -= gravity
+    f = (I @ fictitious[..., None] - ad.swapaxes(-1, -2) @ IV)[..., 0]
+    F = tree.below @ f
+    force = (S * F.take(tree.dof_link, axis=-2)).sum(-1)
+
+    mass = I[..., :, 3, 3].sum(-1)
+    if mass_matrix:
+        Ic = (tree.below @ I.reshape(lead + (count, 36))).reshape(lead + (count, 6, 6))
+        total = Ic[..., 0, :, :]
+        FS = np.empty(lead + (nv, 6))
+        FS[..., :3, :] = total[..., :, 3:].swapaxes(-1, -2)
+        composite = (Ic @ blocks.reshape(lead + (count, 3, 6)).swapaxes(-1, -2)).swapaxes(-1, -2)
+        np.matmul(tree.collect, composite.reshape(lead + (3 * count, 6)), out=FS[..., 3:, :])
+        product = S @ FS.swapaxes(-1, -2)
+        M = product * tree.mass_mask + product.swapaxes(-1, -2) * tree.mass_mask_transposed
+        J_com = FS[..., 3:].swapaxes(-1, -2) / mass[..., None, None]
+    else:
+        total, M, J_com = I.sum(-3), None, None
+    first = total[..., :3, 3:]  # m [c]
+    com = np.stack((first[..., 2, 1], first[..., 0, 2], first[..., 1, 0]), axis=-1) / mass[..., None]
+    wrench = F[..., 0, :]
+    return Dynamics(pose, S, V, A, force, wrench, pose.position + com, wrench[..., 3:] / mass[..., None] + gravity,
+                    IV[..., 0].sum(-2), M, J_com)
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Material points: where they are and how they move under the dynamics' a."""
+
+    position: Array      # (..., P, 3) world
+    velocity: Array      # (..., P, 3)
+    acceleration: Array  # (..., P, 3)
+
+
+def points(pose: Pose, motion: Dynamics, links: Ints, local: Array) -> Points:
+    """Positions, velocities and accelerations J a + Jdot v of points in their links' frames."""
+    arm = pose.x.take(links, axis=-2) + (pose.R.take(links, axis=-3) @ local[..., None])[..., 0]
+    V, A = motion.V.take(links, axis=-2), motion.A.take(links, axis=-2)
+    K = skew(arm)
+    w = V[..., :3]
+    velocity = V[..., 3:] - (K @ w[..., None])[..., 0]
+    acceleration = A[..., 3:] - (K @ A[..., :3, None])[..., 0] + cross(w, velocity)
+    return Points(pose.position[..., None, :] + arm, velocity, acceleration)
+
+
+def point_jacobian(tree: Tree, motion: Dynamics, links: Ints, positions: Array) -> Array:
+    """(P, 3, nv) Jacobian of world points on links:  J = S_lin + S_ang x arm  where the freedom moves the link."""
+    arm = positions - motion.pose.position
+    count = len(links)
+    K = np.zeros((count, 3, 6))
+    K[:, :, :3] = skew(-arm)
+    K[:, (0, 1, 2), (3, 4, 5)] = 1.0
+    J = (K.reshape(3 * count, 6) @ motion.S.T).reshape(count, 3, tree.nv)
+    J *= tree.moves[links][:, None, :]
+    return J

@@ -1,0 +1,137 @@
+"""Collects what happens at every frame of a bake and draws up the Result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .controllers.base import Controller
+from .model.arrays import Array, Bools, freeze
+from .model.result import Note, Result, Step
+from .model.scene import Scene
+from .model.state import State
+from .numerics import rotation
+from .physics.balance import margin, support_polygon, zero_moment_point
+from .physics.shape import shape_of
+from .physics.trajectory import com_path, point_paths
+
+DETAIL_LOST = 0.5     # rad: a contact link this far from its keys no longer shows their finest detail
+SLIDE_NOTE = 0.01     # m per frame
+AID_NOTE = 0.5        # body weights
+
+
+class Recorder:
+    """One bake's memory: grows only by what the Result needs."""
+
+    def __init__(self, scene: Scene, controller: Controller) -> None:
+        self._scene, self._controller, self._clip = scene, controller, controller.clip
+        clip = controller.clip
+        frames, count = len(scene.motion), len(clip.character.points)
+        self._positions, self._rotations = scene.motion.positions.copy(), scene.motion.rotations.copy()
+        self._contacts = np.zeros((frames, count), dtype=bool)
+        self._forces = np.zeros((frames, count, 3))
+        self._torques = np.zeros((frames, clip.tree.nv))
+        self._aid, self._reference_aid = np.zeros((frames, 6)), np.zeros((frames, 6))
+        self._wrench = np.zeros((frames, 6))
+        self._deviation = np.zeros(frames)
+        times = scene.motion.times
+        self._amount = scene.amount_at(times)
+        self._mask = np.array([scene.mask.get(name, 1.0) for name in clip.character.names])
+        on_ground = np.zeros(len(clip.character), dtype=bool)
+        on_ground[clip.character.points.link] = True
+        self._on_ground = on_ground
+
+    def frame(self, n: int, state: State, steps: Sequence[Step]) -> None:
+        """Frame n of the range has been reached after `steps`."""
+        clip, scene = self._clip, self._scene
+        f = scene.range[0] + n
+        drift = rotation.subtract(state.rotations, clip.rotations[clip.frame_step[n]])
+        lost = np.clip(np.linalg.norm(drift, axis=-1) / DETAIL_LOST, 0.0, 1.0)
+        position, rotations = clip.restored(n, state.position, state.rotations, 1.0 - lost * self._on_ground)
+        share = self._amount[f] * self._mask
+        if (share < 1.0).any():  # Physics amount: on the way from the keys to the result
+            keys = scene.motion.rotations[f]
+            rotations = rotation.add(keys, share[:, None] * rotation.subtract(rotations, keys))
+            position = scene.motion.positions[f] + share[0] * (position - scene.motion.positions[f])
+        self._positions[f], self._rotations[f] = position, rotations
+        self._deviation[f] = np.linalg.norm(rotation.subtract(rotations, scene.motion.rotations[f]), axis=-1).max()
+        if not steps:
+            return
+        share_of = 1.0 / len(steps)
+        for offset, step in enumerate(steps):
+            k = clip.frame_step[n] - len(steps) + offset
+            self._contacts[f] = step.contacts
+            self._forces[f] += share_of * step.forces
+            self._torques[f] += share_of * step.torque
+            self._aid[f] += share_of * step.aid
+            self._reference_aid[f] += share_of * clip.moment(k).torque[:6]
+
+    def result(self) -> Result:
+        scene, clip = self._scene, self._clip
+        first, last = scene.range
+        motion = scene.motion.with_poses(freeze(self._positions), freeze(self._rotations))
+        shape = shape_of(clip.character, motion)
+        points = clip.character.points
+        paths = point_paths(clip.tree, shape, motion, points.link, shape.points)
+        before = point_paths(clip.tree, shape, scene.motion, points.link, shape.points)
+        com = com_path(clip.tree, shape, motion)
+        planted = self._contacts.copy()
+        planted[first:last + 1] &= (clip.schedule.touching & ~clip.schedule.sliding)[clip.frame_step]
+        slide, reference_slide = _slide(paths, planted), _slide(before, planted)
+        depth, reference_depth = self._depth(paths), self._depth(before)
+        zmp, margins = self._balance(motion.positions, paths)
+        weight = clip.character.mass * float(np.linalg.norm(scene.gravity))
+        notes = tuple(self._controller.notes) + tuple(self._remarks(slide - reference_slide, weight))
+        return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
+                      margins, self._deviation, slide, reference_slide, depth, reference_depth, notes,
+                      tuple(points.limbs[n].name for n in points.limb), weight)
+
+    def _depth(self, paths: Array) -> Array:
+        times = self._scene.motion.times
+        depth = np.zeros(len(times))
+        if paths.shape[1]:
+            for f, time in enumerate(times):
+                depth[f] = max(0.0, -float(self._clip.terrain.probe(paths[f], float(time)).distance.min()))
+        return depth
+
+    def _balance(self, roots: Array, paths: Array) -> tuple[Array, Array]:
+        """ZMP of the ground's and the helper's forces together, and its margin inside the touching points."""
+        ground = self._clip.ground
+        arm = paths - roots[:, None]
+        moment = rotation.cross(arm, self._forces).sum(1)
+        R = rotation.matrix(self._rotations[:, 0])
+        moment += (R @ self._aid[:, 3:, None])[..., 0]  # joint-space root torque is in the root's own axes
+        force = self._forces.sum(1) + self._aid[:, :3]
+        zmp = zero_moment_point(roots, np.concatenate((moment, force), axis=1), ground)
+        margins = np.full(len(roots), np.nan)
+        for f in range(len(roots)):
+            if self._contacts[f].any() and np.isfinite(zmp[f]).all():
+                margins[f] = margin(support_polygon(paths[f, self._contacts[f]]), zmp[f])
+        return zmp, margins
+
+    def _remarks(self, extra_slide: Array, weight: float) -> list[Note]:
+        notes = []
+        clip = self._clip
+        bare = clip.schedule.unsupported[clip.frame_step]
+        if bare.any():
+            frame = self._scene.range[0] + int(np.flatnonzero(bare)[0])
+            notes.append(Note("info", f"Nothing touches the ground in {int(bare.sum())} frames although the body is "
+                              "carried: the helper force does it. Mark the contact, or add what it holds.", frame))
+        worst = int(extra_slide.argmax())
+        if extra_slide[worst] > SLIDE_NOTE:
+            notes.append(Note("warning", f"A foot slides {100 * extra_slide[worst]:.1f} cm in one frame.", worst))
+        extra = np.linalg.norm(self._aid[:, :3] - self._reference_aid[:, :3], axis=1) / weight
+        worst = int(extra.argmax())
+        if extra[worst] > AID_NOTE:
+            notes.append(Note("info", f"The helper force reaches {extra[worst]:.1f} body weights.", worst))
+        return notes
+
+
+def _slide(paths: Array, contacts: Bools) -> Array:
+    """(F,) m: the farthest a point that touches in two successive frames moved along the ground between them."""
+    out = np.zeros(len(paths))
+    if paths.shape[1]:
+        moved = np.linalg.norm(np.diff(paths[..., :2], axis=0), axis=-1)
+        out[1:] = np.where(contacts[1:] & contacts[:-1], moved, 0.0).max(1)
+    return out

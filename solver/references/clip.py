@@ -1,0 +1,281 @@
+"""A clip as the motion to follow: on sub-steps, smoothed, with its own velocities, contacts and inner forces.
+
+Exactness rests on four rules ([Levine2012] 2.3, repaired): velocities and accelerations use the integrator's own
+convention on the rotation group; every target is computed from (q*, v*, a*) by the same formulas as the simulation;
+contact forces are compared with the reference's own; and reference contacts are contacts of the simulation too.
+
+    v*_{k+1} = (q*_{k+1} (-) q*_k) / dt_k         a*_k = (v*_{k+1} - v*_k) / dt_k
+
+Captured motion is noisy, and noise in a* is ruinous under a push. So what is simulated is a smoothed reference q_s,
+and the residual is put back afterwards:  q_out = q_sim (+) (q* (-) q_s),  which is q* itself where nothing disturbs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.signal import butter, filtfilt
+
+from ..model.arrays import Array, Bools, Ints
+from ..model.character import Character
+from ..model.motion import Motion
+from ..model.scene import Scene
+from ..model.terrain import Plane, Terrain
+from ..numerics import rotation
+from ..numerics.qp import solve_nonnegative_qp
+from ..physics.cones import cone_edges
+from ..physics.contact import detect
+from ..physics.dynamics import Dynamics, Points, dynamics, points
+from ..physics.kinematics import forward, tangent
+from ..physics.shape import Shape, shape_of
+from ..physics.soles import calibrated_points
+from ..physics.trajectory import com_path, point_paths
+from ..physics.tree import Tree
+
+STEP_RATE = 60.0      # Hz: coarser steps respond visibly differently to the same push
+RUN = 64              # steps whose quantities are computed together
+RIDGE = 1e-6          # of the mean curvature: makes the reference's contact forces unique and continuous
+# rad, how far a joint without limits of its own may leave the range it has in the clip
+ROOM = {"trunk": 0.2, "neck": 0.2, "head": 0.2, "hand": 0.5, "arm": 0.8, "leg": 0.8, "foot": 0.4, "toe": 0.4}
+LOOK_AHEAD = 0.3      # s, t_m: when a landing begins to be tracked
+STEP_SOON = 0.5       # s, a foot that lifts within this time can step after a push
+LIMIT_ROOM = 0.02     # rad, default limits contain the clip with this much room
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """The reference at one sub-step: what it does and what it needs."""
+
+    position: Array       # (3,)
+    R: Array              # (N, 3, 3)
+    v: Array              # (nv,)
+    a: Array              # (nv,)
+    angular_velocity: Array       # (N, 3) of the links, in their own axes
+    angular_acceleration: Array   # (N, 3)
+    points: Points        # (P, 3) each
+    goal: Array           # (3,) centre of mass, or the body that keeps the path
+    goal_acceleration: Array
+    edge_forces: Array    # (P, 4) lambda*, N along the edges of the friction cones
+    torque: Array         # (nv,) tau*: what is left for the joints and, in its first six entries, the helper
+    touching: Bools       # (P,)
+
+
+class Clip:
+    """The motion of a scene within its frame range, ready to be followed."""
+
+    def __init__(self, scene: Scene, smoothing: float = 8.0) -> None:
+        first, last = scene.range
+        self.scene = scene
+        motion = self.motion = scene.motion.part(first, last + 1)
+        self.character, self.ground = _with_contacts(scene)
+        self.terrain: Terrain = scene.terrain if scene.terrain is not None else Plane.level(self.ground)
+        self.tree = tree = Tree(self.character)
+        self.times, self.frame_step = _grid(motion.times, scene.substeps)
+
+        followed = motion if len(self.times) == len(motion) else motion.resampled(self.times)
+        followed = _projected(tree, _smoothed(followed, smoothing))
+        self.followed = followed
+        self.shape = shape_of(self.character, followed)
+        self.positions, self.rotations = followed.positions, followed.rotations
+        self.dt: Array = np.diff(self.times)
+        turns = rotation.subtract(self.rotations[1:], self.rotations[:-1])
+        v = tangent(tree, turns, np.diff(self.positions, axis=0)) / self.dt[:, None]
+        self.v: Array = np.concatenate((v[:1], v))                            # (K + 1, nv); v*_0 = v*_1
+        self.a: Array = np.diff(self.v, axis=0) / self.dt[:, None]            # (K, nv)
+        # what smoothing and projection took away, at the frames
+        keys = self.frame_step
+        self.residual: Array = rotation.subtract(motion.rotations, self.rotations[keys])
+        self.root_residual: Array = motion.positions - self.positions[keys]
+
+        self.coms = com_path(tree, self.shape, followed)
+        self.paths = point_paths(tree, self.shape, followed, self.character.points.link, self.shape.points)
+        self.schedule = detect(self.times, self.paths, self.ground, self.coms, -float(scene.gravity[2]),
+                               self.character.points, self.character.leg_length, scene.contacts)
+        self.time_to_touch = self.schedule.time_to_touch(self.times)
+        self.touch_weight = np.clip(1.0 - self.time_to_touch / LOOK_AHEAD, 0.0, 1.0)  # [Levine2012] 2.5: 1 - t_h / t_m
+        self.time_to_land = _limbwise(self.time_to_touch, self.character)
+        self.time_to_lift = self.schedule.time_to_lift(self.times)
+        self.lower, self.upper = _limits(tree, self.rotations)
+        self.is_standing = _standing(self.times, self.schedule.touching, self.character)
+        self.lateral = _lateral(tree, self.shape, followed)
+        self.goal_link = None if scene.goal.body is None else self.character.index(scene.goal.body)
+        self._moments = lru_cache(maxsize=2)(self._run)  # two runs: memory stays flat over any length
+
+    @property
+    def steps(self) -> int:
+        return len(self.dt)
+
+    def moment(self, k: int) -> Moment:
+        return self._moments(k // RUN)[k % RUN]
+
+    def restored(self, frame: int, position: Array, rotations: Array, fade: Array | None = None) -> tuple[Array, Array]:
+        """A simulated pose at a frame of the range with the clip's fine detail put back."""
+        residual = self.residual[frame] if fade is None else self.residual[frame] * fade[:, None]
+        return position + self.root_residual[frame], rotation.add(rotations, residual)
+
+    def _run(self, number: int) -> list[Moment]:
+        """Reference quantities of RUN consecutive steps at once."""
+        run = slice(number * RUN, min((number + 1) * RUN, self.steps))
+        tree, shape = self.tree, self.shape.at(run)
+        v, a = self.v[run], self.a[run]
+        pose = forward(tree, shape.offsets, self.positions[run], self.rotations[run])
+        motion = dynamics(tree, shape, pose, v, a, self.scene.gravity, mass_matrix=False)
+        contact = points(pose, motion, self.character.points.link, shape.points)
+        touching = self.schedule.touching[run]
+        edges, edge_forces = self._contact_forces(run, motion, contact, touching)
+        torque = motion.force - _generalised(tree, self.character.points.link, motion, contact,
+                                             (edge_forces[..., None] * edges).sum(-2))
+        goal, goal_acceleration = motion.com, motion.com_acceleration
+        if self.goal_link is not None:
+            body = points(pose, motion, np.array([self.goal_link]), np.zeros((1, 3)))
+            goal, goal_acceleration = body.position[:, 0], body.acceleration[:, 0]
+        own = pose.R.swapaxes(-1, -2)
+        w = (own @ motion.V[..., :3, None])[..., 0]
+        alpha = (own @ motion.A[..., :3, None])[..., 0]
+        return [Moment(pose.position[n], pose.R[n], v[n], a[n], w[n], alpha[n],
+                       Points(contact.position[n], contact.velocity[n], contact.acceleration[n]),
+                       goal[n], goal_acceleration[n], edge_forces[n], torque[n], touching[n])
+                for n in range(len(v))]
+
+    def _contact_forces(self, run: slice, motion: Dynamics, contact: Points, touching: Bools) -> tuple[Array, Array]:
+        """[Levine2012] 2.3: the cone forces that leave least to the root,
+        lambda* = argmin_{>=0} |u*_{1..6} - B_6 lambda|^2 + ridge |lambda|^2."""
+        steps, count = touching.shape
+        edges = np.zeros((steps, count, 4, 3))
+        forces = np.zeros((steps, count, 4))
+        for n in range(steps):
+            probe = self.terrain.probe(contact.position[n], float(self.times[run][n]))
+            edges[n] = cone_edges(probe.normal, probe.friction)
+            active = np.flatnonzero(touching[n])
+            if not len(active):
+                continue
+            E = edges[n, active].reshape(-1, 3)                                    # (4 nc, 3)
+            arm = np.repeat(contact.position[n, active] - motion.pose.position[n], 4, axis=0)
+            B6 = np.concatenate((E, rotation.cross(arm, E) @ motion.pose.R[n, 0]), axis=1).T   # (6, 4 nc)
+            H = B6.T @ B6
+            H.ravel()[::len(H) + 1] += RIDGE * np.trace(H) / len(H)
+            forces[n, active] = solve_nonnegative_qp(H, -B6.T @ motion.force[n, :6]).reshape(-1, 4)
+        return edges, forces
+
+
+def _with_contacts(scene: Scene) -> tuple[Character, float]:
+    """The character with contact points (calibrated where it has none) and the height of the clip's own ground."""
+    character = scene.character
+    terrain = scene.terrain
+    level = float(terrain.point[2]) if isinstance(terrain, Plane) and terrain.normal[2] > 1.0 - 1e-9 else None
+    if len(character.points):
+        if level is None:
+            tree, shape = Tree(character), shape_of(character, scene.motion)
+            paths = point_paths(tree, shape, scene.motion, character.points.link, shape.points)
+            level = float(np.quantile(paths[..., 2].min(1), 0.1))
+        return character, level
+    contact_points, level = calibrated_points(character, scene.motion, level)
+    return character.with_points(contact_points), level
+
+
+def _grid(times: Array, substeps: int | None) -> tuple[Array, Ints]:
+    """Times of the sub-steps, and the index of every frame among them. Frames may be spaced unevenly."""
+    spans = np.diff(times)
+    counts = np.full(len(spans), substeps) if substeps else np.ceil(spans * STEP_RATE - 1e-3).astype(int)
+    counts = np.maximum(counts, 1)
+    at = np.concatenate(([0], np.cumsum(counts)))
+    shares = np.concatenate([np.arange(n) / n for n in counts])
+    grid = np.repeat(times[:-1], counts) + shares * np.repeat(spans, counts)
+    return np.concatenate((grid, times[-1:])), at
+
+
+def _smoothed(motion: Motion, cutoff: float) -> Motion:
+    """Zero-phase low-pass of root position and rotations."""
+    rate = motion.rate
+    if cutoff <= 0.0 or cutoff >= 0.45 * rate:
+        return motion
+    b, a = butter(2, cutoff / (0.5 * rate))
+    pad = min(len(motion) - 1, int(round(0.5 * rate)))
+    if pad < 2:
+        return motion
+    positions = filtfilt(b, a, motion.positions, axis=0, padlen=pad)
+    rotations = filtfilt(b, a, rotation.aligned(motion.rotations), axis=0, padlen=pad)
+    length = np.linalg.norm(rotations, axis=-1, keepdims=True)
+    usable = length > 0.5  # a joint that spins faster than the filter follows is left as it is
+    safe = np.where(usable, rotations / np.where(usable, length, 1.0), motion.rotations)
+    return motion.with_poses(positions, safe)
+
+
+def _projected(tree: Tree, motion: Motion) -> Motion:
+    """Hinges turn about their axis alone; what is off the axis goes into the residual."""
+    if not len(tree.hinge_links):
+        return motion
+    rotations = motion.rotations.copy()
+    axes = tree.character.axes[tree.hinge_links]
+    angle = rotation.twist_angle(rotations[:, tree.hinge_links], axes)
+    rotations[:, tree.hinge_links] = rotation.exp(angle[..., None] * axes)
+    return motion.with_poses(motion.positions, rotations)
+
+
+def _limits(tree: Tree, rotations: Array) -> tuple[Array, Array]:
+    """Joint limits for this clip: given ones as they are, default ones widened to contain the clip."""
+    character = tree.character
+    lower, upper = character.lower.copy(), character.upper.copy()
+    angles = rotation.log(rotations)
+    if len(tree.hinge_links):
+        axes = character.axes[tree.hinge_links]
+        angles[:, tree.hinge_links, 0] = rotation.twist_angle(rotations[:, tree.hinge_links], axes)
+    low, high = angles.min(0), angles.max(0)
+    for i, role in enumerate(character.roles):
+        if character.limits_given[i]:
+            continue
+        bounded = np.isfinite(lower[i]) | np.isfinite(upper[i])
+        if bounded.any():
+            lower[i] = np.where(bounded, np.minimum(lower[i], low[i] - LIMIT_ROOM), lower[i])
+            upper[i] = np.where(bounded, np.maximum(upper[i], high[i] + LIMIT_ROOM), upper[i])
+        elif role in ROOM and np.abs(angles[:, i]).max() < 2.3:  # the rotation vector flips at pi: no box there
+            axes_used = 1 if character.joints[i] == "hinge" else 3
+            lower[i, :axes_used] = low[i, :axes_used] - ROOM[role]
+            upper[i, :axes_used] = high[i, :axes_used] + ROOM[role]
+    return lower, upper
+
+
+def _standing(times: Array, touching: Bools, character: Character) -> Bools:
+    """(K,) no foot is in the air and none lifts within half a second: no step can catch the body."""
+    points = character.points
+    feet = [n for n, limb in enumerate(points.limbs) if limb.kind == "foot"]
+    if not feet:
+        return np.zeros(len(times), dtype=bool)
+    down = np.stack([touching[:, points.limb == n].any(1) for n in feet], axis=1)
+    soon = np.searchsorted(times, times + STEP_SOON) - 1
+    lifts = np.concatenate((np.zeros((1, len(feet))), np.cumsum(~down, axis=0)))
+    up_until_then = lifts[np.maximum(soon, np.arange(len(times))) + 1] - lifts[np.arange(len(times))]
+    return np.asarray((up_until_then == 0).all(1))
+
+
+def _limbwise(times: Array, character: Character) -> Array:
+    """(K, P) the earliest time among the points of each point's limb: a foot lands as a whole."""
+    out = times.copy()
+    for n in range(len(character.points.limbs)):
+        own = character.points.limb == n
+        out[:, own] = times[:, own].min(1, keepdims=True)
+    return out
+
+
+def _lateral(tree: Tree, shape: Shape, motion: Motion) -> Array:
+    """(K, 2) horizontal direction from one hip to the other, for a biped; else zero."""
+    character = tree.character
+    is_leg = [role == "leg" for role in character.roles]
+    hips = [i for i in range(1, len(character)) if is_leg[i] and not is_leg[character.parents[i]]]
+    if len(hips) != 2:
+        return np.zeros((len(motion), 2))
+    paths = point_paths(tree, shape, motion, np.array(hips), np.zeros((2, 3)))
+    across = paths[:, 0, :2] - paths[:, 1, :2]
+    return np.asarray(across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9))
+
+
+def _generalised(tree: Tree, links: Ints, motion: Dynamics, contact: Points, forces: Array) -> Array:
+    """(..., nv) generalised force of forces (..., P, 3) at points: sum of J^T f without building J."""
+    arm = contact.position - motion.pose.position[..., None, :]
+    wrench = np.concatenate((rotation.cross(arm, forces), forces), axis=-1)
+    on_link = np.zeros((tree.count, len(links)))
+    on_link[links, np.arange(len(links))] = 1.0
+    carried = (tree.below @ on_link) @ wrench
+    return np.asarray((motion.S * carried[..., tree.dof_link, :]).sum(-1))
