@@ -175,7 +175,7 @@ def aligned(q: Array) -> Array:
     """A time series of quaternions (first axis time) with signs chosen so that neighbours agree."""
     flips = np.where((q[1:] * q[:-1]).sum(-1) < 0.0, -1.0, 1.0)
     signs = np.concatenate((np.ones((1,) + flips.shape[1:]), np.cumprod(flips, axis=0)))
-    return q * signs[..., None]
+    return np.asarray(q * signs[..., None])
 
 
 def inverse_right_jacobian(r: Array) -> Array:
