@@ -1,7 +1,7 @@
 """Strips of stick figures to judge a motion by eye: weight, arcs, knees, feet.
 
     python -m benchmarks.strips walk run --push Spine1,0,300,0 --at 1.0
-    python -m benchmarks.strips made:hop --rate 30 --out /tmp/strips
+    python -m benchmarks.strips made:hop --rate 30 --out build/strips
 
 The reference is grey, the result coloured (left limbs blue, right limbs orange). First row from the side
 (travel to the right), second row from the front, then the true paths from the side and from above (dots at equal
@@ -24,9 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as PictureSheet
 
-from solver.model.character import Character
-from solver.model.motion import Motion
-from solver.model.scene import Push
+from solver import NATURAL, STRONG, SUBTLE, Character, Motion, Push, QuasiPhysical, Result, Scene, bake, finish
 from solver.physics.kinematics import forward, place
 from solver.physics.shape import shape_of
 from solver.physics.tree import Tree
@@ -43,9 +41,11 @@ SHEET = 20.0               # inches across
 NEWTONS_PER_METRE = 500.0  # length of arrows
 
 
-def baked(character: Character, motion: Motion, pushes: Sequence[Push]) -> Motion | None:
-    """What the solver makes of the motion; None as long as there is no `solver.bake`. To be filled in here."""
-    return None
+def baked(character: Character, motion: Motion, pushes: Sequence[Push], dial: str) -> tuple[Result, float]:
+    """What the solver makes of the motion, and the height of the ground it stands on."""
+    scene = Scene(character, motion, pushes=tuple(pushes))
+    controller = QuasiPhysical(scene, {"subtle": SUBTLE, "natural": NATURAL, "strong": STRONG}[dial])
+    return finish(bake(scene, controller)), controller.clip.ground
 
 
 # ---------------------------------------------------------------------------------------------------------- figures
@@ -318,8 +318,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--push", default=None, help="body,fx,fy,fz in N")
     parser.add_argument("--at", type=float, default=1.0, help="when the push begins, s")
     parser.add_argument("--lasts", type=float, default=0.2, help="how long it lasts, s")
+    parser.add_argument("--dial", choices=("subtle", "natural", "strong"), default="natural")
     parser.add_argument("--figures", type=int, default=10)
-    parser.add_argument("--out", type=Path, default=Path("/tmp/strips"))
+    parser.add_argument("--out", type=Path, default=Path("build/strips"))
     chosen = parser.parse_args(arguments)
     for name in chosen.clips:
         character, motion = find_clip(name, chosen.rate)
@@ -333,11 +334,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             pushes.append(push)
             step = 1.0 / motion.rate
             forces.append((body, np.array([push.mean_force(t, t + step) for t in motion.times])))
-        result = baked(character, motion, pushes)
+        result, ground = baked(character, motion, pushes, chosen.dial)
         path = chosen.out / f"{name.replace(':', '_')}.png"
-        draw_strip(path, character, motion, result, forces=forces,
+        draw_strip(path, character, motion, result.motion, forces=forces, ground=ground,
                    frames=chosen_frames(len(motion), forces, chosen.figures),
-                   title=f"{name}, {motion.rate:.0f} per second" + ("" if result else " (reference alone)"))
+                   curves={"helper force, body weights": result.aid_share},
+                   title=f"{name}, {motion.rate:.0f} per second, {chosen.dial}")
         print(path)
 
 

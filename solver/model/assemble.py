@@ -22,7 +22,7 @@ import numpy as np
 from ..errors import InputError
 from ..numerics import rotation
 from .arrays import Array, Bools, Ints, freeze
-from .character import Character, Link, Vector, _parents_first
+from .character import Character, Link, Vector, parents_first
 from .motion import Motion
 
 STILL = 1e-3                # rad, a joint that turns less over the clip never turns
@@ -89,7 +89,7 @@ def assemble(joints: Sequence[Link], motion: Motion, *, mass: float = 75.0,
         raise InputError(f"It moves {motion.rotations.shape[1]} joints, the rig has {len(joints)}.", "Motion",
                          "Read both from the same armature.")
     _check_names((*weld, *keep, *(() if isinstance(hinges, bool) else hinges)), names)
-    order = [names.index(joint.name) for joint in _parents_first(joints)]
+    order = [names.index(joint.name) for joint in parents_first(joints)]
     parents = [-1 if joint.parent is None else names.index(joint.parent) for joint in joints]
 
     still, mean = _still(motion.rotations)

@@ -122,7 +122,7 @@ class Character:
     def build(links: Sequence[Link], mass: float = 75.0,
               masses: Literal["auto", "length", "human"] = "auto") -> Character:
         """Check, order and complete a list of links. `mass` is the whole body's, shared by links that give none."""
-        links = _parents_first(links)
+        links = parents_first(links)
         count = len(links)
         index = {link.name: i for i, link in enumerate(links)}
         names = tuple(link.name for link in links)
@@ -203,7 +203,7 @@ class Character:
         return 0.5 * float(np.ptp(cloud, axis=0).max())
 
 
-def _parents_first(links: Sequence[Link]) -> list[Link]:
+def parents_first(links: Sequence[Link]) -> list[Link]:
     if not links:
         raise InputError("The skeleton is empty.", "Character", "Select an armature with at least one bone.")
     by_name: dict[str, Link] = {}

@@ -26,6 +26,10 @@ def human_masses(parents: Sequence[int], roles: Sequence[str], lengths: Array, t
     legs = [len(c) for c in _chains(parents, roles, "leg")]
     if feet != 2 or hands != 2 or "trunk" not in roles or len(legs) != 2 or min(legs) < 2:
         return None
+    roles = list(roles)
+    for i, role in enumerate(roles):  # fingers share the hand's mass, ears the head's
+        if role == "other" and roles[parents[i]] in ("hand", "head", "foot", "toe"):
+            roles[i] = roles[parents[i]]
     masses = np.zeros(len(roles))
     for role, shares in HUMAN_SHARES.items():
         for chain in _chains(parents, roles, role):
@@ -39,7 +43,7 @@ def human_masses(parents: Sequence[int], roles: Sequence[str], lengths: Array, t
                 masses[chain[-1]] += shares[1]
             else:
                 masses[chain] += shares[0] * lengths[chain] / lengths[chain].sum()
-    rest = masses == 0.0  # fingers, tails, props: as by length
+    rest = masses == 0.0  # tails, props: as by length
     if rest.any():
         masses[rest] = lengths[rest] / lengths.sum() * 0.1
     return masses * (total / masses.sum())

@@ -18,7 +18,10 @@ ROLES = ("root", "trunk", "neck", "head", "arm", "hand", "leg", "foot", "toe", "
 LOW = 0.15          # a tip this near (in heights) to the lowest point of the rest pose may be a foot
 FOOT_SPREAD = 0.12  # tips of one foot lie within this distance (in heights) of each other
 ANKLE = 0.16        # an ankle is lower than this many leg lengths
+BIG_FOOT = 0.4      # or than this many, if the link then lies rather than stands
 CENTRAL = 0.06      # a chain that ends this near (in heights) to the plane of symmetry is not one of a pair
+ARM = 0.12          # a chain beside it shorter than this (in heights) is an ear or an eye, not an arm
+TWIG = 0.5          # a branch shorter than this share of the limb from there on is no part of the limb
 
 
 def guess_roles(names: Sequence[str], parents: Sequence[int], offsets: Array, tips: Array) -> list[str]:
@@ -44,68 +47,124 @@ def guess_roles(names: Sequence[str], parents: Sequence[int], offsets: Array, ti
     roles = ["other"] * count
     roles[0] = "root"
 
+    apart = (n for n, (a, b) in enumerate(zip(min(names), max(names))) if a != b)
+    common = next(apart, 0)  # what all names begin with says nothing
+    hints = [name[common:].lower() for name in names]
     low = {leaf for leaf in leaves if leaf and min(ends[leaf, 2], heads[leaf, 2]) < floor + LOW * height
-           and not re.search("tail|arm|hand|finger", names[leaf].lower())}
+           and "tail" not in hints[leaf]}
     tops: list[int] = []
     for leaf in sorted(low):
         top = leaf
         while parents[top] > 0:
             around = below[parents[top]]
-            spread = max(float(np.linalg.norm((ends[a] - ends[leaf])[:2])) for a in around)
-            if not around <= low or spread > FOOT_SPREAD * height:
+            spread = max(float(np.linalg.norm((ends[a] - ends[leaf])[:2])) for a in around & low)
+            twig = TWIG * _length(leaf, parents[top], parents, offsets, tips)
+            if spread > FOOT_SPREAD * height or any(
+                    _length(a, parents[top], parents, offsets, tips) > twig for a in around - low):
                 break
             top = parents[top]
         reach = heads[top, 2] - min(ends[leaf, 2], heads[leaf, 2])
         if reach > 0.25 * (heads[0, 2] - floor) and top not in tops:  # a leg reaches well up to the hip
             tops.append(top)
     for top in tops:
-        _name_leg(top, children, heads, ends, roles)
+        _name_leg(top, [[c for c in own if below[c] & low] for own in children], heads, ends, roles)
 
     lateral = _lateral_axis([heads[t] for t in tops], ends, leaves)
     middle = float(heads[0] @ lateral)
     limbs = [below[t] for t in tops]
+    free = set(leaves) - set().union(*limbs)
+    beside = {leaf: int(np.sign(round((float(ends[leaf] @ lateral) - middle) / (CENTRAL * height)))) for leaf in free}
+    side = dict.fromkeys(free, 0)
+    for leaf in free:
+        top = leaf
+        while parents[top] > 0 and {beside.get(other, 0) for other in below[parents[top]]} == {beside[leaf]}:
+            top = parents[top]
+        if max(_length(other, top, parents, offsets, tips) for other in below[top]) > ARM * height:
+            side[leaf] = beside[leaf]
     for i in range(1, count):
         if roles[i] != "other":
             continue
-        outside = below[i] - set().union(*limbs) if limbs else below[i]
-        legs_here = sum(1 for leg in limbs if leg <= below[i])
-        tipward = [ends[leaf] for leaf in outside]
-        sides = {int(np.sign(round(float((tip @ lateral) - middle) / (CENTRAL * height)))) for tip in tipward}
-        if legs_here or {-1, 1} <= sides:
+        sides = {side[leaf] for leaf in below[i] & free}
+        if any(leg <= below[i] for leg in limbs) or {-1, 1} <= sides:
             roles[i] = "trunk"  # carries legs, or limbs on both sides
         elif sides == {1} or sides == {-1}:
             roles[i] = "arm"
-    for i in range(1, count):  # what is left is central: head and neck end high or ahead of the chest, tails behind
-        if roles[i] != "other":
-            continue
-        top = i
-        while roles[parents[top]] == "other":
-            top = parents[top]
-        on_trunk = roles[parents[top]] == "trunk"
-        highest = max(ends[leaf, 2] for leaf in below[top])
-        hint = " ".join(names[leaf].lower() for leaf in below[top])
-        if "tail" not in hint and (on_trunk or highest > heads[0, 2] + 0.2 * height):
-            roles[i] = "neck"
-        else:
-            roles[i] = "tail"
-    for i in range(count):  # the ends of arms and necks
-        last = not any(roles[c] == roles[i] for c in children[i])
-        if roles[i] == "arm" and last:
-            roles[i] = "hand"
-        elif roles[i] == "neck" and last:
-            roles[i] = "head"
-    return _fingers(parents, heads, ends, roles)
+    _name_central(parents, children, heads, ends, below, hints, heads[0, 2] + 0.2 * height, roles)
+    for top in [i for i in range(1, count) if roles[i] == "arm" and roles[parents[i]] != "arm"]:
+        _name_arm(top, parents, children, below, offsets, tips, hints, roles)
+    return roles
+
+
+def _length(leaf: int, start: int, parents: Sequence[int], offsets: Array, tips: Array) -> float:
+    """Along the chain from the joint of `start` to the end of `leaf`."""
+    length, link = float(np.linalg.norm(tips[leaf])), leaf
+    while link != start and link > 0:
+        length += float(np.linalg.norm(offsets[link]))
+        link = parents[link]
+    return length
+
+
+def _subtree(top: int, children: list[list[int]]) -> list[int]:
+    links, stack = [], [top]
+    while stack:
+        link = stack.pop()
+        links.append(link)
+        stack += children[link]
+    return sorted(links)
+
+
+def _name_arm(top: int, parents: Sequence[int], children: list[list[int]], below: list[set[int]], offsets: Array,
+              tips: Array, hints: list[str], roles: list[str]) -> None:
+    """The hand is named so, or is where the arm branches into fingers, or is the arm's last link."""
+    links = _subtree(top, children)
+    named = [link for link in links if link != top and re.search("hand|wrist|palm", hints[link])]
+    hand = named[0] if named else top
+    while not named and children[hand]:
+        reach = {c: max(_length(leaf, hand, parents, offsets, tips) for leaf in below[c]) for c in children[hand]}
+        longest = max(reach, key=lambda c: reach[c])
+        if any(length > TWIG * reach[longest] for c, length in reach.items() if c != longest):
+            break
+        hand = longest
+    for link in links:
+        roles[link] = "other"  # fingers, twist bones
+    link = hand
+    while link != top:
+        link = parents[link]
+        roles[link] = "arm"
+    roles[hand] = "hand"
+
+
+def _name_central(parents: Sequence[int], children: list[list[int]], heads: Array, ends: Array,
+                  below: list[set[int]], hints: list[str], high: float, roles: list[str]) -> None:
+    """Chains in the middle: necks rise from the trunk (or reach highest of all), tails are what else is long."""
+    tops = [i for i in range(1, len(roles)) if roles[i] == "other" and roles[parents[i]] != "other"]
+    tops = [i for i in tops if roles[parents[i]] in ("root", "trunk")]
+    peak = {i: max(float(ends[leaf, 2]) for leaf in below[i]) for i in tops}
+    is_tail = {i: any("tail" in hints[leaf] for leaf in below[i]) or not (
+        roles[parents[i]] == "trunk" or peak[i] > high) for i in tops}
+    highest = max((peak[i] for i in tops if not is_tail[i]), default=0.0)
+    for top in tops:
+        chain = _subtree(top, children)
+        if is_tail[top]:
+            for link in chain:
+                roles[link] = "tail"
+        elif peak[top] >= highest or peak[top] > heads[top, 2] + 1e-9:
+            named = [link for link in chain if re.search("head|skull", hints[link])]
+            head = named[0] if named else top
+            while not named and len(children[head]) == 1:
+                head = children[head][0]
+            link = head
+            while link != top:
+                link = parents[link]
+                roles[link] = "neck"
+            roles[head] = "head"
 
 
 def _name_leg(top: int, children: list[list[int]], heads: Array, ends: Array, roles: list[str]) -> None:
-    chain, stack = [], [top]
-    while stack:
-        link = stack.pop()
-        chain.append(link)
-        stack += children[link]
+    chain = _subtree(top, children)
     ground = min(min(heads[i, 2], ends[i, 2]) for i in chain)
     length = heads[top, 2] - ground
-    is_low = {i: heads[i, 2] - ground < ANKLE * length for i in chain}
+    is_low = {i: heads[i, 2] - ground < (BIG_FOOT if _lies(heads[i], ends[i]) else ANKLE) * length for i in chain}
     if not any(is_low.values()):
         is_low[chain[-1]] = True
     for i in chain:
@@ -114,6 +173,11 @@ def _name_leg(top: int, children: list[list[int]], heads: Array, ends: Array, ro
             roles[i] = "leg"
         else:
             roles[i] = "toe" if above and is_low[above[0]] else "foot"
+
+
+def _lies(head: Array, end: Array) -> bool:
+    along = end - head
+    return abs(float(along[2])) <= 1.2 * float(np.linalg.norm(along[:2]))
 
 
 def _lateral_axis(tops: list[Array], ends: Array, leaves: list[int]) -> Array:
@@ -133,20 +197,3 @@ def _lateral_axis(tops: list[Array], ends: Array, leaves: list[int]) -> Array:
         across = flat[i] - flat[j]
     across = across / np.linalg.norm(across)
     return np.array([across[0], across[1], 0.0])
-
-
-def _fingers(parents: Sequence[int], heads: Array, ends: Array, roles: list[str]) -> list[str]:
-    """An arm that branches has a palm: the last link before the branching is the hand, the rest are fingers."""
-    count = len(roles)
-    arm_children = [[c for c in range(1, count) if parents[c] == i and roles[c] in ("arm", "hand")]
-                    for i in range(count)]
-    for i in range(count):
-        if roles[i] == "arm" and len(arm_children[i]) >= 2:
-            stack = list(arm_children[i])
-            while stack:
-                link = stack.pop()
-                roles[link] = "other"
-                stack += arm_children[link]
-                arm_children[link] = []
-            roles[i] = "hand"
-    return roles

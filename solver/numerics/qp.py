@@ -80,7 +80,7 @@ class QPSolution:
     def error(self) -> float:
         """Largest of the three residuals, each divided by 1 + the size of what it is a difference of."""
         p = self.problem
-        length = 1.0 + max(map(_largest, (self.x, p.G @ self.x, p.h, p.b)))
+        length = 1.0 + max(map(_largest, (self.x, p.G @ self.x, p.A @ self.x)))
         force = 1.0 + max(map(_largest, (p.P @ self.x, p.q, p.G.T @ self.z, p.A.T @ self.y)))
         gap = self.duality_gap() / (length * force)
         return max(self.primal_residual() / length, self.dual_residual() / force, gap)
@@ -111,7 +111,8 @@ def solve_qp(
     D = 1.0 / np.sqrt(np.where(P.diagonal() > 1e-16 * top, P.diagonal(), top))
     H, c, M = D[:, None] * P * D, D * q, G * D
     A_norm, M_norm = _norms(A * D), _norms(M)
-    size = max(_largest(c), _largest(b / A_norm), _largest(h / M_norm)) or 1.0  # what rounding is measured by
+    # The size of the answer, which rounding is measured by. Generous h have no say: they may stand for "no limit".
+    size = max(_largest(c), _largest(b / A_norm), _largest(np.minimum(h / M_norm, 0.0))) or 1.0
 
     # x' = x0 + Z w are all solutions of A x = b; on w no equalities are left.
     x0, Z, U, V = _eliminate(A * D / A_norm[:, None], b / A_norm, CONSISTENT * size)
@@ -123,7 +124,6 @@ def solve_qp(
     M_w, h_w = M_w / M_norm[:, None], h_w / M_norm
     rows = _tightest(M_w, h_w, np.flatnonzero(~is_fixed))
 
-    size = max(_largest(c), _largest(h_w[rows])) or 1.0
     w, z_rows = _solve_scaled(H, c / size, M_w[rows], h_w[rows] / size)
     x = D * (x0 + Z @ (w * size))
     z = np.zeros(len(h))
@@ -262,7 +262,7 @@ def _dual_active_set(H: Array, c: Array, M: Array, h: Array) -> tuple[Array, Arr
     w = np.asarray(np.linalg.solve(H, -c), dtype=float)
     if not len(h):
         return w, h
-    unit = QUADPROG_TOLERANCE / (OVERLOOKED * max(_largest(w), _largest(h), 1.0))
+    unit = QUADPROG_TOLERANCE / (OVERLOOKED * max(_largest(w), -h.min(), 1.0))
     try:
         w, _, _, _, z, _ = quadprog.solve_qp(H, -c * unit, -M.T, -h * unit)
     except ValueError:  # "inconsistent": that may be so
@@ -272,7 +272,8 @@ def _dual_active_set(H: Array, c: Array, M: Array, h: Array) -> tuple[Array, Arr
 
 def _interior_point(H: Array, c: Array, M: Array, h: Array) -> tuple[Array, Array]:
     """Mehrotra's predictor and corrector on M w + s = h, s z = 0, from a point that need not be feasible."""
-    w, s, z = np.zeros(len(c)), np.maximum(h, 1.0), np.ones(len(h))
+    w, s = np.zeros(len(c)), np.maximum(h, 1.0)
+    z = 1.0 / s
     best, least = (w, z), float("inf")
     for _ in range(60 if len(h) else 0):
         dual, primal, mu = H @ w + c + M.T @ z, M @ w + s - h, float(s @ z) / len(h)

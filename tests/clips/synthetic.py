@@ -94,7 +94,7 @@ def walk(rate: float = 60.0, duration: float = 3.0, speed: float = 1.0, **body: 
     puppet.decorate()
     late = 2.0 * (phase - np.radians(15.0))  # twice a stride; zero in double support
     path = np.stack([speed * puppet.times + 0.010 * np.sin(late) + 0.01,
-                     0.020 * np.sin(phase - np.radians(18.0)), 0.987 - 0.014 * np.cos(late)], -1)
+                     0.017 * np.sin(phase - np.radians(18.0)), 0.987 - 0.014 * np.cos(late)], -1)
     puppet.stand(feet, path)
     return puppet.character, puppet.motion()
 

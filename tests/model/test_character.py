@@ -153,11 +153,19 @@ def test_leg_length_is_hip_to_ankle() -> None:
 
 
 def test_without_legs_half_the_extent_stands_in_for_them() -> None:
-    assert Character.build([Link("pole", tip=(0.0, 0.0, 3.0))]).leg_length == pytest.approx(1.5)
+    pole = [Link("pole", tip=(0.0, 0.0, 3.0)), Link("flag", "pole", offset=(0.0, 0.0, 3.0), tip=(0.0, 0.0, 1.0))]
+    assert Character.build(pole).leg_length == pytest.approx(2.0)
 
 
 def test_the_root_is_free_whatever_it_was_told() -> None:
     assert Character.build([replace(ROOT, joint="hinge"), *arm()[1:]]).joints == ("ball", "ball")
+
+
+def test_a_link_that_says_little_sits_on_its_parent_and_hinges_about_x() -> None:
+    character = Character.build([ROOT, Link("flap", "hips", tip=(0.0, 0.1, 0.0), joint="hinge")])
+    np.testing.assert_array_equal(character.offsets[1], np.zeros(3))
+    np.testing.assert_array_equal(character.axes[1], [1.0, 0.0, 0.0])
+    assert Character.build([ROOT, Link("lid", "hips", tip=(0.0, 0.1, 0.0))]).joints[1] == "ball"
 
 
 def test_hinge_axes_become_unit_vectors() -> None:
@@ -180,6 +188,10 @@ def test_hinged_knees_bend_one_way_by_default_and_may_be_overruled() -> None:
     assert character.roles[knee] == "leg" and character.joints[knee] == "hinge"
     assert (character.lower[knee, 0], character.upper[knee, 0]) == (0.0, pytest.approx(np.radians(150.0)))
     assert not character.limits_given[knee]
+    hip = character.index("thigh.L")
+    assert character.roles[hip] == "leg" and np.isinf(character.upper[hip]).all(), "a ball is free"
+    lid = Character.build([ROOT, Link("lid", "hips", tip=(0.0, 0.1, 0.0), joint="hinge", role="other")])
+    assert np.isinf(lid.upper).all(), "a hinge that is no knee is free"
 
 
 def test_the_trunk_is_stronger_than_the_limbs_unless_told_otherwise() -> None:
@@ -227,6 +239,14 @@ def test_the_human_table_gives_the_shares_it_shows() -> None:
     assert weigh["forearm.R"] == pytest.approx(1.6) and weigh["hand.R"] == pytest.approx(0.6)
     assert weigh["clavicle.R"] + weigh["upper_arm.R"] == pytest.approx(2.8)
     assert weigh["chest"] == pytest.approx(21.6) and weigh["spine.1"] + weigh["spine.2"] == pytest.approx(13.9)
+
+
+def test_fingers_are_light() -> None:
+    character = humanoid(fingers=True)
+    fingers = sum(m for name, m in zip(character.names, character.masses) if name.startswith("finger"))
+    lengths = np.linalg.norm(character.tips, axis=-1)
+    share = 0.1 * 2 * 3 * (0.05 + 0.04) / lengths.sum()  # a tenth of what the length rule would say
+    assert fingers == pytest.approx(75.0 * share / (1.0 + share), rel=0.1)
 
 
 def test_the_human_shares_add_up_to_one() -> None:
@@ -287,6 +307,15 @@ def test_default_inertia_is_a_cylinder_of_body_density() -> None:
     np.testing.assert_allclose(character.coms[0], [0.0, 0.0, 0.25])
 
 
+def test_a_link_between_children_all_around_is_as_heavy_to_turn_every_way() -> None:
+    hub = [Link("hub", mass=4.0)]
+    hub += [Link(f"arm{s}", "hub", offset=(0.0, s, 0.0), tip=(0.0, s, 0.0)) for s in (0.5, -0.5)]
+    character = Character.build(hub)
+    r2 = 4.0 / (DENSITY * np.pi * 0.5)
+    along, across = 0.5 * 4.0 * r2, 4.0 * (0.25 / 12.0 + r2 / 4.0)
+    assert np.abs(character.inertias[0] - (along + 2.0 * across) / 3.0 * np.eye(3)).max() < ROUNDING
+
+
 @pytest.mark.parametrize("build", [humanoid, biped, lambda: Character.build(quadruped_links())])
 def test_every_inertia_is_one_a_body_can_have(build: Callable[[], Character]) -> None:
     for inertia in build().inertias:
@@ -320,7 +349,9 @@ def test_contact_points_are_sorted_by_limb_and_group() -> None:
     assert points.link.tolist() == [4, 4, 5, 7]
     assert points.of_kind("foot").tolist() == [True, True, True, False]
     assert points.of_kind("foot", "hand").all() and not points.of_kind("knee").any()
-    assert len(ContactPoints.build([])) == 0 and ContactPoints.none().of_kind("foot").shape == (0,)
+    assert points.radius.tolist() == [0.0, 0.0, 0.0, 0.02]
+    none = ContactPoints.build([])
+    assert len(none) == 0 and none.position.shape == (0, 3) and none.of_kind("foot").shape == (0,)
     assert biped().with_points(points).points is points
 
 

@@ -238,6 +238,9 @@ def test_uneven_keys_give_unit_rotations_through_the_keys() -> None:
     fine = motion.resampled(times)
     assert np.abs(np.linalg.norm(fine.rotations, axis=-1) - 1.0).max() < ROUNDING
     np.testing.assert_array_equal(fine.rotations[np.isin(times, motion.times)], motion.rotations)
+    steps = np.linalg.norm(rotation.subtract(fine.rotations[1:], fine.rotations[:-1]), axis=-1)[:, 0]
+    interval = np.diff(motion.times)[np.searchsorted(motion.times, 0.5 * (times[1:] + times[:-1])) - 1]
+    assert (steps < 5.0 * np.pi * np.diff(times) / interval + ROUNDING).all()
 
 
 @REPORTED
@@ -273,7 +276,7 @@ def test_sudden_squash_never_turns_inside_out() -> None:
 
 def test_times_outside_the_clip_are_refused() -> None:
     motion = dance(30, frames=31)
-    for times in ([-0.1, 0.5], [0.5, 1.1]):
+    for times in ([-0.1, 0.5, 0.6], [0.4, 0.5, 1.1]):
         with refusal("outside", "within the clip"):
             motion.resampled(np.array(times))
     assert len(motion.resampled(np.array([-1e-12, 1.0 + 1e-12]))) == 2  # rounding is not outside

@@ -98,6 +98,26 @@ def test_a_root_bone_on_the_floor_changes_no_limb() -> None:
     assert roles_of(links) == HUMANOID_ROLES | {"floor": "root", "pelvis": "trunk"}
 
 
+def test_flippers_are_arms_though_they_start_at_the_middle() -> None:
+    links = [Link("pelvis", tip=(0.0, 0.0, 0.3)), Link("chest", "pelvis", offset=(0.0, 0.0, 0.3), tip=(0.0, 0.0, 0.3)),
+             Link("head", "chest", offset=(0.0, 0.0, 0.3), tip=(0.0, 0.0, 0.2))]
+    for side, s in (("L", 1.0), ("R", -1.0)):
+        links += [Link(f"flipper.{side}", "chest", offset=(0.0, 0.0, 0.2), tip=(0.3 * s, 0.0, -0.1)),
+                  Link(f"leg.{side}", "pelvis", offset=(0.1 * s, 0.0, 0.0), tip=(0.0, 0.0, -0.3)),
+                  Link(f"web.{side}", f"leg.{side}", offset=(0.0, 0.0, -0.3), tip=(0.0, -0.1, 0.0))]
+    sides = {"flipper": "hand", "leg": "leg", "web": "foot"}
+    assert roles_of(links) == {"pelvis": "root", "chest": "trunk", "head": "head"} | {
+        f"{name}.{side}": role for name, role in sides.items() for side in "LR"}
+
+
+@pytest.mark.parametrize("heading", [0.0, 1.0, np.pi / 2])
+def test_a_ghost_without_legs_still_has_arms_and_a_head(heading: float) -> None:
+    legs = ("thigh", "shank", "foot", "toe")
+    links = [link for link in humanoid_links() if not link.name.startswith(legs)]
+    expected = {name: role for name, role in HUMANOID_ROLES.items() if not name.startswith(legs)}
+    assert roles_of(turned(links, heading, 1.0)) == expected
+
+
 def test_a_given_role_is_kept_and_an_unknown_one_is_refused() -> None:
     links = [replace(link, role="tail") if link.name == "head" else link for link in humanoid_links()]
     assert roles_of(links) == HUMANOID_ROLES | {"head": "tail"}

@@ -182,6 +182,7 @@ def test_the_good_scene_of_these_tests_is_accepted() -> None:
                  amount=((0.0, 0.0), (0.1, 1.0)), mask={"chest": 0.5}, frames=(2, 9), substeps=3,
                  contacts=(ContactOverride("foot.L", 0.0, 1.0),), ease=(0.1, 0.1))
     assert made.range == (2, 9) and scene().range == (0, 10)
+    np.testing.assert_array_equal(scene().gravity, [0.0, 0.0, -9.81])
 
 
 BAD_SCENES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {

@@ -14,7 +14,8 @@ def test_level_ground_measures_height() -> None:
     np.testing.assert_array_equal(seen.normal, np.tile([0.0, 0.0, 1.0], (3, 1)))
     np.testing.assert_array_equal(seen.velocity, np.zeros((3, 3)))
     np.testing.assert_array_equal(seen.friction, np.full(3, 0.7))
-    assert Plane.level().friction == FRICTION
+    plain = Plane.level().probe(np.array([[1.0, 2.0, 3.0]]), 0.0)
+    assert plain.distance[0] == 3.0 and plain.friction[0] == FRICTION
 
 
 @pytest.mark.parametrize("degrees", [5.0, 20.0, 45.0, 80.0])

@@ -182,6 +182,8 @@ def test_alignment_removes_sign_flips_and_changes_nothing_else(seed: int) -> Non
     np.testing.assert_array_equal(np.abs(back), np.abs(smooth))
     assert ((back[1:] * back[:-1]).sum(-1) > 0.9).all()
     np.testing.assert_array_equal(back[0], flipped[0])
+    wild = rot.aligned(quaternions(seed, (60, 3)))
+    assert ((wild[1:] * wild[:-1]).sum(-1) >= 0.0).all()
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-9, 5e-5, 2e-4, 0.5, 2.0, 3.0, np.pi])

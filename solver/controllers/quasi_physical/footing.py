@@ -41,8 +41,8 @@ class Footing:
         self._sticky = np.zeros((len(points), 2))
         self._held: Bools | None = None
         self._is_foot = points.of_kind("foot")
-        feet = [n for n, limb in enumerate(points.limbs) if limb.kind == "foot"]
-        self._pair = feet if len(feet) == 2 else []
+        feet = [np.flatnonzero(points.limb == n) for n, limb in enumerate(points.limbs) if limb.kind == "foot"]
+        self._pairs = [(feet[0], feet[1]), (feet[1], feet[0])] if len(feet) == 2 else []  # bipeds only
 
     def footholds(self, k: int, dt: float, moment: Moment, points: Points, ground: Probe) -> Footholds:
         clip, path = self._clip, self._path
@@ -60,7 +60,7 @@ class Footing:
             soon = ~planted & (landing < STEP_AHEAD)
             offset[~planted, :2] = path.offset
             offset[soon, :2] = path.ahead(landing[soon])
-            self._keep_apart(k, moment, offset, soon, planted)
+            self._keep_apart(k, moment, offset, planted)
         tangent = clip.touch_weight[k]
         normal = tangent + self._is_foot * (1.0 - np.minimum(np.maximum(height, 0.0), NEAR) / NEAR)
         return Footholds(offset, touching, planted, tangent, normal)
@@ -83,22 +83,19 @@ class Footing:
         step = np.minimum(size * dt / CREEP_TIME, CREEP_SPEED * dt)
         self._sticky[resting] *= (1.0 - step / np.maximum(size, 1e-12))[:, None]
 
-    def _keep_apart(self, k: int, moment: Moment, offset: Array, soon: Bools, planted: Bools) -> None:
+    def _keep_apart(self, k: int, moment: Moment, offset: Array, planted: Bools) -> None:
         """A biped pushed towards its standing leg steps beside that foot, not through it."""
-        if not self._pair:
-            return
         clip = self._clip
-        limb = clip.character.points.limb
-        for landing, standing in (self._pair, self._pair[::-1]):
-            down, up = planted & (limb == standing), soon & (limb == landing)
-            if not down.any() or not up.any() or (planted & (limb == landing)).any():
+        for up, down in self._pairs:
+            wait = float(clip.time_to_land[k, up[0]])
+            standing = down[planted[down]]
+            if wait >= STEP_AHEAD or not len(standing) or planted[up].any():
                 continue
-            touch = min(k + int(round(float(clip.time_to_touch[k][up].min()) / float(clip.dt[k]))), clip.steps)
-            foot, other = clip.paths[touch, up, :2].mean(0), moment.points.position[down, :2].mean(0)
+            landing = min(k + round(wait / float(clip.dt[k])), clip.steps)
             side = clip.lateral[k]
-            own = float((foot - other) @ side)
+            own = float((clip.paths[landing, up, :2].mean(0) - moment.points.position[standing, :2].mean(0)) @ side)
+            moved = float((offset[up[0], :2] - self._sticky[standing].mean(0)) @ side)
             sign = 1.0 if own >= 0.0 else -1.0
-            now = sign * float((foot + offset[up, :2].mean(0) - other - self._sticky[down].mean(0)) @ side)
-            short = min(APART, abs(own)) - now
+            short = min(APART, abs(own)) - sign * (own + moved)
             if short > 0.0:
                 offset[up, :2] += sign * short * side

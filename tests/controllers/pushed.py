@@ -1,0 +1,113 @@
+"""Bakes with one push, measured the way the promises are worded; shared by the tests of this folder.
+
+Motions are the captured clips and the made ones under one name space (`walk_cmu_02_01`, `made_walk`). A bake covers a
+window of the clip that begins a little before the push, so that hundreds of them are affordable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from solver import NATURAL, Character, Motion, Push, QuasiPhysical, Result, Scene, Settings, bake, finish
+from tests.clips import shared, synthetic
+
+RATES = (24, 30, 60, 120)
+MADE = ("walk", "squat", "hop", "ghost", "trot")
+NAMES = shared.NAMES + tuple(f"made_{name}" for name in MADE)
+HARD = Settings(hard_path=True)
+BEFORE = 0.3     # s from the start of the window to the push
+LASTS = 0.2      # s
+BACK = 0.02      # rad: this near to the keys counts as back
+
+# what chest, head, hand and thigh are called
+_CAPTURED = {"chest": "Spine1", "head": "Head", "hand": "LeftHand", "thigh": "LeftUpLeg"}
+_PERSON = {"chest": "chest", "head": "head", "hand": "hand.L", "thigh": "thigh.L"}
+_MADE = {"walk": _PERSON, "squat": _PERSON, "hop": _PERSON,
+         "ghost": {"chest": "body", "head": "head", "hand": "hand.L", "thigh": "wisp1"},
+         "trot": {"chest": "chest", "head": "head", "hand": "front_meta.L", "thigh": "hind_upper.L"}}
+PARTS = ("chest", "head", "hand", "thigh")
+DIRECTIONS = {"left": (0.0, 1.0, 0.0), "right": (0.0, -1.0, 0.0), "front": (1.0, 0.0, 0.0), "back": (-1.0, 0.0, 0.0)}
+
+
+@cache
+def clip(name: str, rate: float = 60.0) -> tuple[Character, Motion]:
+    if name.startswith("made_"):
+        return synthetic.CLIPS[name.removeprefix("made_")](rate=rate, duration=5.0)
+    return shared.load(name, rate)
+
+
+def part(name: str, what: str) -> str:
+    """The link that is the chest (head, hand, thigh) of a motion's character."""
+    return _MADE[name.removeprefix("made_")][what] if name.startswith("made_") else _CAPTURED[what]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One place, direction and time of a push, whatever its force."""
+
+    name: str
+    what: str
+    direction: str
+    start: float      # s in the clip
+    rate: float = 60.0
+
+    def __str__(self) -> str:
+        return f"{self.name}-{self.what}-{self.direction}-{self.start:.2f}s-{self.rate:g}fps"
+
+    def scene(self, force: float, after: float) -> Scene:
+        """The push within a window that ends `after` seconds after it (or with the clip)."""
+        character, motion = clip(self.name, self.rate)
+        start = float(motion.times[0]) + self.start
+        first = int(np.searchsorted(motion.times, start - BEFORE - 1e-9))
+        last = min(int(np.searchsorted(motion.times, start + LASTS + after)) + 1, len(motion) - 1)
+        push = Push.constant(part(self.name, self.what), force * np.array(DIRECTIONS[self.direction]), start, LASTS)
+        return Scene(character, motion, pushes=(push,), frames=(first, last))
+
+
+@dataclass(frozen=True)
+class Response:
+    """What a push did."""
+
+    is_finite: bool
+    peak: float          # rad, largest joint deviation from the keys
+    returned: float      # s after the push from which on the deviation stays below BACK; inf: never in the window
+    seen: float          # s after the push that the window covers
+    left: float          # rad, deviation in the last frame
+    penetration: float   # m, deepest beyond the input's own
+    slide: float         # m per frame, fastest planted point beyond the input's own
+    when: dict[str, int]  # frames of peak, penetration and slide
+
+
+@cache
+def respond(case: Case, force: float, settings: Settings = NATURAL, after: float = 1.5) -> Response:
+    scene = case.scene(force, after)
+    return measure(scene, finish(bake(scene, QuasiPhysical(scene, settings))))
+
+
+def measure(scene: Scene, result: Result) -> Response:
+    first, last = scene.range
+    over = max(push.times[-1] for push in scene.pushes)
+    times = scene.motion.times
+    deviation = result.deviation[:last + 1]
+    late = np.flatnonzero(deviation > BACK)
+    if not len(late):
+        returned = 0.0
+    elif late[-1] == last:
+        returned = np.inf
+    else:
+        returned = max(0.0, float(times[late[-1] + 1] - over))
+    penetration = result.penetration - result.reference_penetration
+    slide = result.slide - result.reference_slide
+    when = {"peak": int(deviation.argmax()), "penetration": int(penetration.argmax()), "slide": int(slide.argmax())}
+    return Response(is_finite(result), float(deviation.max()), returned, float(times[last] - over),
+                    float(deviation[last]), float(penetration.max()), float(slide.max()), when)
+
+
+def is_finite(result: Result) -> bool:
+    """Every number of the result that must be one (ZMP and margin are nan in flight)."""
+    parts = (result.motion.positions, result.motion.rotations, result.forces, result.torques, result.aid,
+             result.reference_aid, result.com, result.deviation, result.slide, result.penetration)
+    return all(bool(np.isfinite(values).all()) for values in parts)
