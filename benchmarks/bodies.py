@@ -33,13 +33,13 @@ def standing(freedoms: int, duration: float, rate: float = 60.0) -> tuple[Charac
             puppet.turn(f"forearm.{side}", pitch=-10.0)
     puppet.decorate()
     feet = [Foot(side, np.tile([-0.04, 0.1 * y, ANKLE], (len(deep), 1)), 0.0 * deep, 0.0 * deep) for side, y in SIDES]
-    high = puppet.centre()[0, 2] + THIGH + SHANK + ANKLE + 0.03 - 0.03
+    high = puppet.centre()[0, 2] + THIGH + SHANK + ANKLE
     puppet.stand(feet, np.stack([0.01 + 0.0 * deep, 0.0 * deep, high - DEPTH * deep], -1))
     return character, puppet.motion()
 
 
 def _armless() -> Character:
-    links = [Link("pelvis"), Link("chest", "pelvis", (0.0, 0.0, 0.2)),
+    links = [Link("pelvis"), Link("chest", "pelvis", (0.0, 0.0, 0.2), role="trunk"),
              Link("head", "chest", (0.0, 0.0, 0.35), (0.0, 0.0, 0.2))]
     for side, y in SIDES:
         links += [Link(f"thigh.{side}", "pelvis", (0.0, 0.09 * y, -0.03)),

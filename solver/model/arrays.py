@@ -16,7 +16,10 @@ Bools = NDArray[np.bool_]
 
 def frozen_array(values: Any, shape: tuple[int | None, ...], what: str, where: str) -> Array:
     """A read-only float64 copy of `values`; None in `shape` matches any length."""
-    array = np.array(values, dtype=np.float64)
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is not an array of numbers.", where, "Pass one value per entry.") from None
     fits = array.ndim == len(shape) and all(n is None or n == m for n, m in zip(shape, array.shape, strict=True))
     if not fits:
         wanted = " x ".join("any" if n is None else str(n) for n in shape)

@@ -64,8 +64,8 @@ class ContactPoints:
 
     @staticmethod
     def none() -> ContactPoints:
-        empty = np.zeros(0, dtype=np.intp)
-        return ContactPoints((), empty, np.zeros((0, 3)), empty, empty, np.zeros(0))
+        empty = freeze(np.zeros(0, dtype=np.intp))
+        return ContactPoints((), empty, freeze(np.zeros((0, 3))), empty, empty, freeze(np.zeros(0)))
 
     @staticmethod
     def build(entries: Iterable[tuple[Limb, int, Vector, int, float]]) -> ContactPoints:
@@ -142,9 +142,7 @@ class Character:
         lower, upper, given = _limits(links, joints, roles, count)
         strengths = np.array([link.strength if link.strength is not None
                               else SPINE_BOOST if roles[i] == "trunk" else 1.0 for i, link in enumerate(links)])
-        for link, strength in zip(links, strengths, strict=True):
-            if not (np.isfinite(strength) and strength > 0.0):
-                raise InputError(f"The strength {strength} is not positive.", f"Bone {link.name}", "Give 1 for normal.")
+        _check_strengths(names, strengths)
         return Character(names, freeze(parents), freeze(offsets), freeze(tips), joints, freeze(axes),
                          freeze(masses_kg), freeze(coms), freeze(inertias), freeze(lower), freeze(upper),
                          freeze(given), freeze(strengths), tuple(roles))
@@ -212,6 +210,8 @@ def parents_first(links: Sequence[Link]) -> list[Link]:
             raise InputError("Two bones have this name.", f"Bone {link.name}", "Rename one of them.")
         by_name[link.name] = link
     roots = [link for link in links if link.parent is None]
+    if not roots:
+        raise InputError("It is its own ancestor.", f"Bone {links[0].name}", "Break the loop of parents.")
     if len(roots) != 1:
         raise InputError(f"{len(roots)} bones have no parent ({', '.join(r.name for r in roots[:5])}).", "Character",
                          "Parent all bones to one root bone, or exclude the others.")
@@ -287,8 +287,11 @@ def _inertias(links: list[Link], parents: Ints, offsets: Array, tips: Array, len
             inertias[i] = cylinder_inertia(masses[i], tips[i], lengths[i])
             continue
         inertia = frozen_array(link.inertia, (3, 3), "The inertia", where)
-        if np.abs(inertia - inertia.T).max() > 1e-9 * np.abs(inertia).max() or np.linalg.eigvalsh(inertia)[0] <= 0.0:
-            raise InputError("The inertia is not a symmetric positive matrix.", where,
+        moments = np.linalg.eigvalsh(inertia)
+        is_symmetric = np.abs(inertia - inertia.T).max() <= 1e-9 * np.abs(inertia).max()
+        # no body turns harder about one axis than about the other two together
+        if not is_symmetric or moments[0] <= 0.0 or moments[2] > (1.0 + 1e-6) * (moments[0] + moments[1]):
+            raise InputError("The inertia is not one that a body can have.", where,
                              "Leave it out to have it computed.")
         inertias[i] = inertia
     return coms, inertias
@@ -317,8 +320,12 @@ def _limits(links: list[Link], joints: Sequence[Joint], roles: Sequence[str],
     given = np.zeros(count, dtype=bool)
     for i, link in enumerate(links):
         if link.limits is not None:
-            low, high = (np.array(side, dtype=np.float64).reshape(-1) for side in link.limits)
+            sides = [np.array(side, dtype=np.float64).reshape(-1) for side in link.limits]
             wanted = 1 if joints[i] == "hinge" else 3
+            if len(sides) != 2:
+                raise InputError("The limits need two sides, lower and upper.", f"Bone {link.name}",
+                                 "Give them in radians.")
+            low, high = sides
             if low.shape != (wanted,) or high.shape != (wanted,) or np.isnan(low).any() or np.isnan(high).any():
                 raise InputError(f"The limits need {wanted} lower and {wanted} upper angles.", f"Bone {link.name}",
                                  "Give them in radians.")
@@ -330,9 +337,16 @@ def _limits(links: list[Link], joints: Sequence[Joint], roles: Sequence[str],
     return lower, upper, given
 
 
+def _check_strengths(names: Sequence[str], strengths: Array) -> None:
+    for name, strength in zip(names, strengths, strict=True):
+        if not (np.isfinite(strength) and strength > 0.0):
+            raise InputError(f"The strength {strength} is not positive.", f"Bone {name}", "Give 1 for normal.")
+
+
 def with_strengths(character: Character, strengths: Mapping[str, float]) -> Character:
     """The same character with some joints stronger or weaker."""
     values = character.strengths.copy()
     for name, value in strengths.items():
         values[character.index(name)] = value
+    _check_strengths(character.names, values)
     return replace(character, strengths=freeze(values))

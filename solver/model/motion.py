@@ -13,7 +13,7 @@ from scipy.interpolate import CubicSpline
 
 from ..errors import InputError
 from ..numerics import rotation
-from .arrays import Array, freeze, frozen_array
+from .arrays import Array, Bools, freeze, frozen_array
 
 UNIT = 1e-6  # how far a quaternion's length may be from one; real keys are within rounding
 
@@ -89,12 +89,9 @@ class Motion:
             smooth[on_key] = values[key[on_key]]
             return smooth
 
-        rotations = sample(rotation.aligned(self.rotations))
-        length = np.linalg.norm(rotations, axis=-1, keepdims=True)
-        if length.min() < 0.1:  # keys half a turn apart: the components pass near zero, where a spline says nothing
-            rotations = rotation.normalised(_slerped(self.times, self.rotations, times))
-        else:
-            rotations[~on_key] /= length[~on_key]
+        smooth = sample(rotation.aligned(self.rotations))
+        rotations = rotation.normalised(np.where(_is_wild(self.times, self.rotations)[:, None],
+                                                 _slerped(self.times, self.rotations, times), smooth))
         rotations[on_key] = self.rotations[key[on_key]]
         return Motion(freeze(times.copy()), sample(self.positions), rotations,
                       None if self.offsets is None else sample(self.offsets),
@@ -102,6 +99,15 @@ class Motion:
 
     def with_poses(self, positions: Array, rotations: Array) -> Motion:
         return replace(self, positions=positions, rotations=rotations)
+
+
+def _is_wild(keys: Array, rotations: Array) -> Bools:
+    """(N,) links whose components pass near zero between keys (half a turn apart, or very uneven in time): a spline
+    of components says nothing there, the straight way is taken instead."""
+    shares = np.arange(1, 4) / 4.0
+    between = (keys[:-1, None] + shares * np.diff(keys)[:, None]).ravel()
+    smooth = CubicSpline(keys, rotation.aligned(rotations), axis=0)(between)
+    return np.asarray((np.linalg.norm(smooth, axis=-1) < 0.5).any(0))
 
 
 def _slerped(keys: Array, rotations: Array, times: Array) -> Array:

@@ -56,7 +56,7 @@ class Push:
             raise InputError(f"It lasts {duration} s with ramps of {ramp} s.", f"Push on {body}",
                              "Give a length above zero, and ramps of at most half of it.")
         f = np.asarray(force, dtype=np.float64)
-        times = np.array([start, start + ramp, start + duration - ramp, start + duration])
+        times = np.array([start, start + ramp, max(start + ramp, start + duration - ramp), start + duration])
         return Push(body, times, np.stack([0 * f, f, f, 0 * f]), **place)
 
     @staticmethod
@@ -194,8 +194,8 @@ class Scene:
                                  "Frame range", "Choose a first and a later last frame within the clip.")
         if self.substeps is not None and self.substeps < 1:
             raise InputError(f"{self.substeps} sub-steps.", "Scene", "Use at least one per frame.")
-        if min(self.ease) < 0.0:
-            raise InputError("An ease is negative.", "Scene", "Give seconds.")
+        if not all(0.0 <= ease < np.inf for ease in self.ease):
+            raise InputError(f"The ease {self.ease} is not two times.", "Scene", "Give seconds, 0 or more.")
         limbs = {limb.name for limb in character.points.limbs}
         for override in self.contacts:
             if limbs and override.limb not in limbs:

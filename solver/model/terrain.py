@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import InputError
-from .arrays import Array, frozen_array
+from .arrays import Array, freeze, frozen_array
 
 FRICTION = 0.9  # soles on ordinary ground
 
@@ -35,6 +35,7 @@ class Plane:
     point: Array
     normal: Array
     friction: float = FRICTION
+    _kept: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
 
     @staticmethod
     def level(height: float = 0.0, friction: float = FRICTION) -> Plane:
@@ -47,9 +48,15 @@ class Plane:
             raise InputError("The ground does not face up.", "Ground", "Flip its normals.")
         if not (np.isfinite(self.friction) and self.friction >= 0.0):
             raise InputError(f"The friction {self.friction} is negative.", "Ground", "Use 0 (ice) to about 1 (rubber).")
-        object.__setattr__(self, "normal", normal / np.linalg.norm(normal))
+        object.__setattr__(self, "normal", freeze(normal / np.linalg.norm(normal)))
 
     def probe(self, points: Array, time: float) -> Probe:
-        distance = (points - self.point) @ self.normal
-        normals = np.broadcast_to(self.normal, points.shape)
-        return Probe(distance, normals, np.zeros(points.shape), np.full(len(points), self.friction))
+        normal, velocity, friction = self._everywhere(len(points))
+        return Probe((points - self.point) @ self.normal, normal, velocity, friction)
+
+    def _everywhere(self, count: int) -> tuple[Array, Array, Array]:
+        """What is the same at every point, kept from call to call: a step asks a hundred times a second."""
+        if count not in self._kept:
+            same = (np.tile(self.normal, (count, 1)), np.zeros((count, 3)), np.full(count, self.friction))
+            self._kept[count] = tuple(freeze(array) for array in same)
+        return self._kept[count]

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 PASSES = 12      # of the active set; 1.5 on average
 NEW_ROWS = 6     # taken in per pass
+SLACK = 1e-6     # a row exceeded by less than this is met (in the unit of u; as a place, divided by dt^2)
 RIDGE = 1e-8     # of the mean curvature of l: contact forces of a rigid foot are not unique
 
 
@@ -37,7 +38,6 @@ def minimise(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Ar
     active: list[int] = []
     Y = XG
     rows, bounds = G, g
-    scale = 1e-9 * (1.0 + np.abs(u)) if len(u) else u
     for attempt in range(1, PASSES + 1):
         if len(rows):
             Z = rows @ Y
@@ -58,7 +58,7 @@ def minimise(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Ar
             l, a = low, a0
         if not len(u):
             return a, l, attempt
-        excess = C @ a - u - scale
+        excess = C @ a - u - SLACK
         excess[active] = -1.0
         multiplier = (K[equalities:, 0] + K[equalities:, 1:] @ l) if active else np.zeros(0)
         kept = [row for row, value in zip(active, multiplier, strict=True) if value >= -1e-12]

@@ -151,12 +151,14 @@ def solve_nonnegative_qp(H: Array, d: Array, lower: Array | None = None) -> Arra
         x, _, _, _, z, _ = quadprog.solve_qp(H, -d, identity, lower)
         np.maximum(x, lower, out=x)
         np.putmask(x, z > 0.0, lower)
-        Hx = H.dot(x)  # on vectors this small, dot takes half the time of @
-        e = Hx + d - z
-        ee = e.dot(e)
-        # The second case is that of large x whose effects cancel; both are False for nan.
-        if ee <= HOT**2 * (d.dot(d) + Hx.dot(Hx)) or ee <= (1e-12 * H.trace() / len(d)) ** 2 * x.dot(x):
-            return x
+        xx = x.dot(x)  # on vectors this small, dot takes half the time of @
+        if xx < np.inf:  # False for nan
+            Hx = H.dot(x)
+            e = Hx + d - z
+            ee = e.dot(e)
+            # The second case is that of large x whose effects cancel.
+            if ee <= HOT**2 * (d.dot(d) + Hx.dot(Hx)) or ee <= (1e-12 * H.trace() / len(d)) ** 2 * xx:
+                return x
     except ValueError:
         pass
     H = H + RIDGE * np.diag(H.diagonal())
@@ -217,6 +219,7 @@ def _tightest(M: Array, h: Array, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.array(sorted({directions[i].tobytes(): i for i in loosest_first}.values()), dtype=np.intp)
 
 
+@np.errstate(all="ignore")  # an attempt that overflows fails, and shows it by its error
 def _solve_scaled(H: Array, c: Array, M: Array, h: Array) -> tuple[Array, Array]:
     """w and z of: minimise 1/2 w'Hw + c'w subject to M w <= h, with numbers of the order of 1."""
     if not len(c):
@@ -310,8 +313,11 @@ def _polish(problem: QP, H_definite: Array, w: Array, z: Array) -> tuple[Array, 
     """Newton steps on the rows that touch; the ridge steers them, what they bring to zero is free of it."""
     touches = (z > 0.0) & (z > problem.h - problem.G @ w)
     N, h = problem.G[touches], problem.h[touches]
-    K = np.block([[H_definite, N.T], [N, -RIDGE * np.eye(len(h))]])  # quasi-definite, so never singular
-    K_inverse = np.linalg.inv(K)
+    K = np.block([[H_definite, N.T], [N, -RIDGE * np.eye(len(h))]])  # quasi-definite: dependent rows are no harm
+    try:
+        K_inverse = np.linalg.inv(K)
+    except np.linalg.LinAlgError:
+        return w, z
     u, n = np.concatenate([w, z[touches]]), len(w)
     for _ in range(4):
         u += K_inverse @ np.concatenate([-problem.P @ u[:n] - problem.q - N.T @ u[n:], h - N @ u[:n]])

@@ -11,13 +11,26 @@ from functools import cache
 
 import numpy as np
 
-from solver import NATURAL, Character, Motion, Push, QuasiPhysical, Result, Scene, Settings, bake, finish
+from solver import (
+    NATURAL,
+    STRONG,
+    SUBTLE,
+    Character,
+    Motion,
+    Push,
+    QuasiPhysical,
+    Result,
+    Scene,
+    Settings,
+    bake,
+    finish,
+)
 from tests.clips import shared, synthetic
 
 RATES = (24, 30, 60, 120)
 MADE = ("walk", "squat", "hop", "ghost", "trot")
 NAMES = shared.NAMES + tuple(f"made_{name}" for name in MADE)
-HARD = Settings(hard_path=True)
+DIALS = {"natural": NATURAL, "subtle": SUBTLE, "strong": STRONG, "hard": Settings(hard_path=True)}
 BEFORE = 0.3     # s from the start of the window to the push
 LASTS = 0.2      # s
 BACK = 0.02      # rad: this near to the keys counts as back
@@ -82,9 +95,9 @@ class Response:
 
 
 @cache
-def respond(case: Case, force: float, settings: Settings = NATURAL, after: float = 1.5) -> Response:
+def respond(case: Case, force: float, dials: str = "natural", after: float = 1.5) -> Response:
     scene = case.scene(force, after)
-    return measure(scene, finish(bake(scene, QuasiPhysical(scene, settings))))
+    return measure(scene, finish(bake(scene, QuasiPhysical(scene, DIALS[dials]))))
 
 
 def measure(scene: Scene, result: Result) -> Response:

@@ -12,7 +12,6 @@ from tests.tolerances import ROUNDING
 from tests.worlds import refusal
 
 RATES = (24, 25, 30, 60, 120)
-REPORTED = pytest.mark.xfail(reason="reported")
 
 
 def swing(t: np.ndarray, links: int = 4) -> tuple[np.ndarray, np.ndarray]:
@@ -100,7 +99,6 @@ def test_scales_must_be_positive(scale: float) -> None:
         Motion(**parts)
 
 
-@REPORTED
 def test_ragged_lists_are_refused_like_wrong_shapes() -> None:
     with refusal("root position"):
         Motion(**pieces(2) | {"positions": [[0.0, 0.0, 0.0], [0.0, 0.0]]})
@@ -243,7 +241,6 @@ def test_uneven_keys_give_unit_rotations_through_the_keys() -> None:
     assert (steps < 5.0 * np.pi * np.diff(times) / interval + ROUNDING).all()
 
 
-@REPORTED
 def test_a_sample_does_not_depend_on_what_else_is_asked() -> None:
     motion = irregular()
     times = np.linspace(0.0, motion.times[-1], 801)

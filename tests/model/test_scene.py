@@ -15,7 +15,6 @@ from solver.numerics import rotation
 from tests.tolerances import ROUNDING
 from tests.worlds import biped, humanoid, refusal, still
 
-REPORTED = pytest.mark.xfail(reason="reported")
 FORCE = np.array([30.0, -200.0, 7.0])
 
 # every kind of push, with the momentum it has to deliver
@@ -74,7 +73,6 @@ def test_a_blow_is_short() -> None:
     assert push.times[0] == 2.0 and np.ptp(push.times) == pytest.approx(BLOW)
 
 
-@REPORTED
 def test_a_push_may_be_all_ramp() -> None:
     for n in range(1, 200):  # ramp = half the length: rounding must not turn the two middle keys around
         push = Push.ramped("chest", FORCE, 0.01 * n, 0.21, 0.105)
@@ -214,7 +212,7 @@ REPORTED_SCENES: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", [*BAD_SCENES, *(pytest.param(name, marks=REPORTED) for name in REPORTED_SCENES)])
+@pytest.mark.parametrize("name", [*BAD_SCENES, *(pytest.param(name) for name in REPORTED_SCENES)])
 def test_a_scene_that_contradicts_itself_is_refused(name: str) -> None:
     parts, words = (BAD_SCENES | REPORTED_SCENES)[name]
     with refusal(*words):
@@ -254,7 +252,6 @@ def test_limits_do_not_care_about_the_sign_of_a_quaternion(sign: float) -> None:
     replace(made, motion=replace(made.motion, rotations=sign * made.motion.rotations))
 
 
-@REPORTED
 def test_a_door_may_open_by_exactly_half_a_turn() -> None:
     made = hinged(([0.0], [np.pi]), [0.0, 1.0])
     rotations = made.motion.rotations.copy()

@@ -61,6 +61,8 @@ class QuasiPhysical:
         self._pushed = [(push, character.index(push.body)) for push in scene.pushes]
         self._load_links = [character.index(load.body) for load in scene.loads]
         self._load_masses = np.zeros(len(scene.loads))
+        self._normal: Array | None = None
+        self._edges = np.zeros((0, 4, 3))
         self._limited = np.flatnonzero((np.isfinite(clip.lower) | np.isfinite(clip.upper)).any(1))
         is_hinge = [character.joints[i] == "hinge" for i in self._limited]
         self._hinges = np.flatnonzero(is_hinge)
@@ -92,7 +94,9 @@ class QuasiPhysical:
         ground = clip.terrain.probe(touch.position, state.time)
         hold = self.footing.footholds(k, dt, moment, touch, ground)
         active = np.flatnonzero(hold.touching)
-        edges = cone_edges(ground.normal[active], ground.friction[active])     # (nc, 4, 3)
+        if ground.normal is not self._normal:                                  # most grounds are the same everywhere
+            self._normal, self._edges = ground.normal, cone_edges(ground.normal, ground.friction)
+        edges = self._edges[active]                                            # (nc, 4, 3)
         B = (edges @ J[active]).reshape(-1, tree.nv).T                         # (nv, 4 nc)
         usual = moment.edge_forces[active].reshape(-1)                         # lambda*
         rho = motion.force - external - moment.torque - B @ usual
@@ -115,7 +119,7 @@ class QuasiPhysical:
         Q = M @ WM
         Q += (S_w @ S_w.T) * coupling
         Q += E.T @ WE
-        Q[(0, 1, 2), (0, 1, 2)] += self.weights.root_position
+        Q.ravel()[:3 * tree.nv:tree.nv + 1] += self.weights.root_position
         c = (S_w * (tree.below @ (W_p[:, None] * eps_p))[tree.dof_link]).sum(1)
         c += WE.T @ np.concatenate((eps_e.reshape(-1), (ground.normal * eps_e).sum(1)))
         c -= WM.T @ rho
