@@ -22,7 +22,7 @@ from ..model.arrays import Array, Bools, Ints
 from ..model.character import Character
 from ..model.motion import Motion
 from ..model.scene import Scene
-from ..model.terrain import Plane, Terrain
+from ..model.terrain import Plane, Probe, Terrain
 from ..numerics import rotation
 from ..numerics.qp import solve_nonnegative_qp
 from ..physics.cones import cone_edges
@@ -55,6 +55,8 @@ class Moment:
     angular_velocity: Array       # (N, 3) of the links, in their own axes
     angular_acceleration: Array   # (N, 3)
     points: Points        # (P, 3) each
+    height: Array         # (P,) of the points over the ground
+    next_height: Array    # (P,) the same one step later, to first order
     goal: Array           # (3,) centre of mass, or the body that keeps the path
     goal_acceleration: Array
     edge_forces: Array    # (P, 4) lambda*, N along the edges of the friction cones
@@ -124,7 +126,12 @@ class Clip:
         motion = dynamics(tree, shape, pose, v, a, self.scene.gravity, mass_matrix=False)
         contact = points(pose, motion, self.character.points.link, shape.points)
         touching = self.schedule.touching[run]
-        edges, edge_forces = self._contact_forces(run, motion, contact, touching)
+        probes = [self.terrain.probe(contact.position[n], float(self.times[run][n])) for n in range(len(v))]
+        edges, edge_forces = self._contact_forces(probes, motion, contact, touching)
+        height = np.stack([probe.distance for probe in probes])
+        speed = contact.velocity + self.dt[run, None, None] * contact.acceleration
+        rising = np.stack([(probe.normal * (speed[n] - probe.velocity)).sum(1) for n, probe in enumerate(probes)])
+        next_height = height + self.dt[run, None] * rising
         torque = motion.force - _generalised(tree, self.character.points.link, motion, contact,
                                              (edge_forces[..., None] * edges).sum(-2))
         goal, goal_acceleration = motion.com, motion.com_acceleration
@@ -135,19 +142,20 @@ class Clip:
         w = (own @ motion.V[..., :3, None])[..., 0]
         alpha = (own @ motion.A[..., :3, None])[..., 0]
         return [Moment(pose.position[n], pose.R[n], v[n], a[n], w[n], alpha[n],
-                       Points(contact.position[n], contact.velocity[n], contact.acceleration[n]),
+                       Points(contact.position[n], contact.velocity[n], contact.acceleration[n]), height[n],
+                       next_height[n],
                        goal[n], goal_acceleration[n], edge_forces[n], torque[n], touching[n])
                 for n in range(len(v))]
 
-    def _contact_forces(self, run: slice, motion: Dynamics, contact: Points, touching: Bools) -> tuple[Array, Array]:
+    def _contact_forces(self, probes: list[Probe], motion: Dynamics, contact: Points,
+                        touching: Bools) -> tuple[Array, Array]:
         """[Levine2012] 2.3: the cone forces that leave least to the root,
         lambda* = argmin_{>=0} |u*_{1..6} - B_6 lambda|^2 + ridge |lambda|^2."""
         steps, count = touching.shape
         edges = np.zeros((steps, count, 4, 3))
         forces = np.zeros((steps, count, 4))
         for n in range(steps):
-            probe = self.terrain.probe(contact.position[n], float(self.times[run][n]))
-            edges[n] = cone_edges(probe.normal, probe.friction)
+            edges[n] = cone_edges(probes[n].normal, probes[n].friction)
             active = np.flatnonzero(touching[n])
             if not len(active):
                 continue

@@ -18,6 +18,7 @@ from ...model.arrays import Array, Ints
 from ...model.result import Note, Step
 from ...model.scene import Scene
 from ...model.state import State
+from ...model.terrain import Probe
 from ...numerics import rotation
 from ...numerics.elimination import minimise
 from ...physics.cones import cone_edges
@@ -126,7 +127,7 @@ class QuasiPhysical:
         c[:3] += self.weights.root_position * eps_root
 
         G, g = self._goal(k, moment, motion, target, dt)
-        C, u = self._rows(k, dt, state, moment, motion, touch, J_n, ground.distance, ground.normal)
+        C, u = self._rows(k, dt, state, moment, touch, J_n, ground)
         d, e, _ = minimise(Q, c, WM.T @ B, B.T @ WB, WB.T @ rho, -usual, G, g, C, u)
         return self._finish(k, dt, state, moment, motion, external, active, edges, B, d, e, usual)
 
@@ -252,16 +253,16 @@ class QuasiPhysical:
         wanted = self.path.demand((place - moment.goal)[:2], target, dt)
         return J[:2], (moment.goal_acceleration - acceleration)[:2] + wanted
 
-    def _rows(self, k: int, dt: float, state: State, moment: Moment, motion: Dynamics, touch: Points, J_n: Array,
-              height: Array, normal: Array) -> tuple[Array, Array]:
+    def _rows(self, k: int, dt: float, state: State, moment: Moment, touch: Points, J_n: Array,
+              ground: Probe) -> tuple[Array, Array]:
         """C d <= u: no low point under the ground, no joint past its limit, at the end of the step."""
+        height = ground.distance
         low = np.flatnonzero(height < WATCHED)
         rows, bounds = [], []
         if len(low):
-            ref = moment.points
-            coming = height + dt * (normal * (touch.velocity + dt * touch.acceleration)).sum(1)
-            own = (ref.position + dt * (ref.velocity + dt * ref.acceleration))[:, 2] - self.clip.ground
-            floor = np.minimum(np.minimum(0.0, own), CALM * height)
+            speed = touch.velocity + dt * touch.acceleration - ground.velocity
+            coming = height + dt * (ground.normal * speed).sum(1)
+            floor = np.minimum(np.minimum(0.0, moment.next_height), CALM * height)
             rows.append(-J_n[low])
             bounds.append(((coming - floor) / (dt * dt))[low])
         if len(self._limited):

@@ -47,7 +47,7 @@ class Footing:
     def footholds(self, k: int, dt: float, moment: Moment, points: Points, ground: Probe) -> Footholds:
         clip, path = self._clip, self._path
         height = ground.distance
-        floating = np.maximum(moment.points.position[:, 2] - clip.ground, 0.0) + FLOAT
+        floating = np.maximum(moment.height, 0.0) + FLOAT
         touching = (height < TOUCH) | (moment.touching & (height < floating))
         planted = touching & moment.touching & ~clip.schedule.sliding[k]
         self._stick(planted, points, moment)
