@@ -16,7 +16,7 @@ from .physics.balance import margin, support_polygon, zero_moment_point
 from .physics.shape import shape_of
 from .physics.trajectory import com_path, point_paths
 
-DETAIL_LOST = 0.5     # rad: a contact link this far from its keys no longer shows their finest detail
+DETAIL_LOST = 0.25    # rad: legs this far from their keys no longer show their finest detail, or feet would miss
 SLIDE_NOTE = 0.01     # m per frame
 AID_NOTE = 0.5        # body weights
 
@@ -38,17 +38,16 @@ class Recorder:
         times = scene.motion.times
         self._amount = scene.amount_at(times)
         self._mask = np.array([scene.mask.get(name, 1.0) for name in clip.character.names])
-        on_ground = np.zeros(len(clip.character), dtype=bool)
-        on_ground[clip.character.points.link] = True
-        self._on_ground = on_ground
+        self._legs = np.array([role in ("root", "leg", "foot", "toe") for role in clip.character.roles])
 
     def frame(self, n: int, state: State, steps: Sequence[Step]) -> None:
         """Frame n of the range has been reached after `steps`."""
         clip, scene = self._clip, self._scene
         f = scene.range[0] + n
         drift = rotation.subtract(state.rotations, clip.rotations[clip.frame_step[n]])
-        lost = np.clip(np.linalg.norm(drift, axis=-1) / DETAIL_LOST, 0.0, 1.0)
-        position, rotations = clip.restored(n, state.position, state.rotations, 1.0 - lost * self._on_ground)
+        astray = float(np.linalg.norm(drift[self._legs], axis=-1).max(initial=0.0))
+        detail = np.where(self._legs, max(0.0, 1.0 - astray / DETAIL_LOST), 1.0)
+        position, rotations = clip.restored(n, state.position, state.rotations, detail)
         share = self._amount[f] * self._mask
         if (share < 1.0).any():  # Physics amount: on the way from the keys to the result
             keys = scene.motion.rotations[f]

@@ -68,6 +68,9 @@ class Motion:
 
     def part(self, start: int, stop: int) -> Motion:
         """Frames start .. stop - 1."""
+        if not 0 <= start < stop <= len(self):
+            raise InputError(f"Frames {start} .. {stop - 1} are outside its 0 .. {len(self) - 1}.", "Motion",
+                             "Choose frames within the clip.")
         cut = slice(start, stop)
         return Motion(self.times[cut], self.positions[cut], self.rotations[cut],
                       None if self.offsets is None else self.offsets[cut],
@@ -104,10 +107,12 @@ class Motion:
 def _is_wild(keys: Array, rotations: Array) -> Bools:
     """(N,) links whose components pass near zero between keys (half a turn apart, or very uneven in time): a spline
     of components says nothing there, the straight way is taken instead."""
-    shares = np.arange(1, 4) / 4.0
-    between = (keys[:-1, None] + shares * np.diff(keys)[:, None]).ravel()
-    smooth = CubicSpline(keys, rotation.aligned(rotations), axis=0)(between)
-    return np.asarray((np.linalg.norm(smooth, axis=-1) < 0.5).any(0))
+    spline = CubicSpline(keys, rotation.aligned(rotations), axis=0)
+    shortest = np.full(rotations.shape[1], np.inf)
+    for share in np.arange(1, 16) / 16.0:
+        between = np.linalg.norm(spline(keys[:-1] + share * np.diff(keys)), axis=-1)
+        shortest = np.minimum(shortest, between.min(0))
+    return np.asarray(shortest < 0.3)
 
 
 def _slerped(keys: Array, rotations: Array, times: Array) -> Array:

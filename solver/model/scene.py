@@ -35,7 +35,9 @@ class Push:
     def __post_init__(self) -> None:
         where = f"Push on {self.body}"
         times = frozen_array(self.times, (None,), "The times", where)
-        if len(times) < 2 or (np.diff(times) < 0.0).any():
+        if len(times) < 2:
+            raise InputError("Its strength has fewer than two keys.", where, "Key it at its start and its end.")
+        if (np.diff(times) < 0.0).any():
             raise InputError("The times of the force go back.", where, "Order the keys of its strength.")
         if self.frame not in ("world", "body"):
             raise InputError(f"The frame {self.frame!r} is not known.", where, "Choose world or body.")
@@ -107,8 +109,10 @@ class Load:
     def __post_init__(self) -> None:
         where = f"Load on {self.body}"
         if not (np.isfinite(self.mass) and self.mass >= 0.0):
-            raise InputError(f"Its mass {self.mass} kg is negative.", where, "Give kilograms.")
-        if not self.end > self.start or not self.fade >= 0.0:
+            raise InputError(f"Its mass is {self.mass} kg.", where, "Give kilograms, 0 or more.")
+        if not (np.isfinite(self.fade) and self.fade >= 0.0):
+            raise InputError(f"It is taken up over {self.fade} s.", where, "Give seconds, 0 or more.")
+        if not self.end > self.start:
             raise InputError("It ends before it starts.", where, "Swap start and end.")
         object.__setattr__(self, "point", frozen_array(self.point, (3,), "The point", where))
 

@@ -224,25 +224,23 @@ def _solve_scaled(H: Array, c: Array, M: Array, h: Array) -> tuple[Array, Array]
     """w and z of: minimise 1/2 w'Hw + c'w subject to M w <= h, with numbers of the order of 1."""
     if not len(c):
         return c, np.zeros(len(h))
+    problem = QP(H, c, M, h, np.zeros((0, len(c))), np.zeros(0))
     attempts = ((_dual_active_set, _make_definite(H)), (_interior_point, H + 1e-14 * np.eye(len(c))))
-    is_feasible = False
-    for widened in (h, h + CONSISTENT):  # the second time, rows may contradict each other by rounding
-        problem = QP(H, c, M, widened, np.zeros((0, len(c))), np.zeros(0))
-        best, least = (c, h), np.inf
-        for solve, H_definite in attempts:
-            w, z = solve(H_definite, c, M, widened)
-            for is_polished in (False, True):
-                if is_polished:
-                    w, z = _polish(problem, H_definite, w, z)
-                solution = QPSolution(problem, w, z, problem.b)
-                error = solution.error()
-                if error <= EXACT:
-                    return w, z
-                if error < least:  # False for nan
-                    best, least = (w, z), error
-                is_feasible |= solution.primal_residual() <= ADEQUATE * (1.0 + _largest(w))
-        if least <= ADEQUATE:
-            return best
+    best, least, is_feasible = (c, h), np.inf, False
+    for solve, H_definite in attempts:
+        w, z = solve(H_definite, c, M, h)
+        for is_polished in (False, True):
+            if is_polished:
+                w, z = _polish(problem, H_definite, w, z)
+            solution = QPSolution(problem, w, z, problem.b)
+            error = solution.error()
+            if error <= EXACT:
+                return w, z
+            if error < least:  # False for nan
+                best, least = (w, z), error
+            is_feasible |= solution.primal_residual() <= CONSISTENT * (1.0 + _largest(w))
+    if least <= ADEQUATE:
+        return best
     if is_feasible:
         raise UnsolvedError("The constraints can be met, but no minimum of the cost was found.")
     raise InfeasibleError("The constraints contradict each other.")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model.arrays import Array, Ints
+from ..model.terrain import Probe
 from ..numerics.rotation import cross, skew
 from .kinematics import Pose
 from .shape import Shape
@@ -41,6 +42,7 @@ class Dynamics:
     S: Array            # (..., nv, 6) motion of each degree of freedom
     V: Array            # (..., N, 6) spatial velocities
     A: Array            # (..., N, 6) spatial accelerations under a
+    drift: Array        # (..., N, 6) the part of A that needs no acceleration of the joints
     force: Array        # (..., nv) M a + h
     wrench: Array       # (..., 6) [moment; force] about the root joint that a needs from outside
     com: Array          # (..., 3) world
@@ -70,7 +72,8 @@ def dynamics(tree: Tree, shape: Shape, pose: Pose, v: Array, a: Array, gravity: 
     V = tree.moves @ Sv
     ad = (V @ _AD).reshape(lead + (count, 6, 6))
     product = (ad @ (tree.own @ Sv)[..., None])[..., 0]
-    A = tree.above @ product + tree.moves @ (S * a[..., None])
+    drift = tree.above @ product
+    A = drift + tree.moves @ (S * a[..., None])
     I = Yt @ shape.inertias @ Yt.swapaxes(-1, -2)
     IV = I @ V[..., None]
     fictitious = A.copy()
@@ -95,7 +98,7 @@ def dynamics(tree: Tree, shape: Shape, pose: Pose, v: Array, a: Array, gravity: 
     first = total[..., :3, 3:]  # m [c]
     com = np.stack((first[..., 2, 1], first[..., 0, 2], first[..., 1, 0]), axis=-1) / mass[..., None]
     wrench = F[..., 0, :]
-    return Dynamics(pose, S, V, A, force, wrench, pose.position + com, wrench[..., 3:] / mass[..., None] + gravity,
+    return Dynamics(pose, S, V, A, drift, force, wrench, pose.position + com, wrench[..., 3:] / mass[..., None] + gravity,
                     IV[..., 0].sum(-2), M, J_com)
 
 
@@ -105,7 +108,19 @@ class Points:
 
     position: Array      # (..., P, 3) world
     velocity: Array      # (..., P, 3)
-    acceleration: Array  # (..., P, 3)
+    acceleration: Array  # (..., P, 3) J a + Jdot v
+    drift: Array         # (..., P, 3) Jdot v
+
+    def at(self, n: int) -> Points:
+        """One frame of a stack."""
+        return Points(self.position[n], self.velocity[n], self.acceleration[n], self.drift[n])
+
+
+def coming_height(ground: Probe, points: Points, dt: float) -> Array:
+    """(P,) distance from the ground after one step of the integrator, to second order:
+    q (+) dt (v + dt a) moves a point by  dt J v + dt^2 (J a + Jdot v / 2)."""
+    moved = points.velocity - ground.velocity + dt * (points.acceleration - 0.5 * points.drift)
+    return np.asarray(ground.distance + dt * (ground.normal * moved).sum(1))
 
 
 def points(pose: Pose, motion: Dynamics, links: Ints, local: Array) -> Points:
@@ -113,10 +128,11 @@ def points(pose: Pose, motion: Dynamics, links: Ints, local: Array) -> Points:
     arm = pose.x.take(links, axis=-2) + (pose.R.take(links, axis=-3) @ local[..., None])[..., 0]
     V, A = motion.V.take(links, axis=-2), motion.A.take(links, axis=-2)
     K = skew(arm)
-    w = V[..., :3]
-    velocity = V[..., 3:] - (K @ w[..., None])[..., 0]
-    acceleration = A[..., 3:] - (K @ A[..., :3, None])[..., 0] + cross(w, velocity)
-    return Points(pose.position[..., None, :] + arm, velocity, acceleration)
+    both = np.stack((V, A, motion.drift.take(links, axis=-2)), axis=-1)             # (..., P, 6, 3)
+    moved = both[..., 3:, :] - K @ both[..., :3, :]
+    velocity = moved[..., 0]
+    turning = cross(V[..., :3], velocity)
+    return Points(pose.position[..., None, :] + arm, velocity, moved[..., 1] + turning, moved[..., 2] + turning)
 
 
 def point_jacobian(tree: Tree, motion: Dynamics, links: Ints, positions: Array) -> Array:

@@ -52,3 +52,13 @@ def advance(tree: Tree, position: Array, rotations: Array, v: Array, dt: float) 
     """q (+) dt v: the pose one step later. Fixed joints keep their rotation."""
     turns = (tree.expand @ (dt * v)).reshape(-1, 3)
     return position + dt * v[:3], rotation.add(rotations, turns)
+
+
+def motion_axes(tree: Tree, pose: Pose) -> Array:
+    """S (..., nv, 6): the motion [angular; linear at the root joint] that a unit rate of each freedom causes."""
+    lead = pose.x.shape[:-2]
+    blocks = np.concatenate((pose.R, rotation.skew(pose.x) @ pose.R), axis=-2).swapaxes(-1, -2)
+    S = np.zeros(lead + (tree.nv, 6))
+    S[..., 0, 3] = S[..., 1, 4] = S[..., 2, 5] = 1.0
+    S[..., 3:, :] = tree.collect @ blocks.reshape(lead + (3 * tree.count, 6))
+    return S

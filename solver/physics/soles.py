@@ -20,6 +20,7 @@ from .tree import Tree
 
 SLOW = 0.2             # leg lengths per second
 BALL_HEIGHT = 0.055    # how high the ball of the foot sits over the floor when nothing else tells
+SUNK = 0.02            # how far the lowest parts may be under the ground for long
 MAX_TILT = np.cos(np.radians(35.0))
 MAX_ANKLE = 0.16
 LOW = 0.2              # hands and knees below this height may carry
@@ -47,7 +48,9 @@ def calibrated_points(character: Character, motion: Motion, ground: float | None
     stances = {f: _stance(character, tree, motion, f, toes[f], unit) for f in feet}
     if ground is None:
         balls = [s.ball for s in stances.values() if s is not None]
-        ground = float(np.median(balls)) - BALL_HEIGHT * unit if balls else _lowest(character, tree, motion)
+        lowest = _lowest(character, tree, motion)                 # (F,)
+        ground = float(np.median(balls)) - BALL_HEIGHT * unit if balls else float(lowest.min())
+        ground = min(ground, float(np.quantile(lowest, 0.1)) + SUNK * unit)  # who floats does not wade
     entries: list[tuple[Limb, int, Array, int, float]] = []
     for foot in feet:
         stance = stances[foot]
@@ -64,10 +67,11 @@ def calibrated_points(character: Character, motion: Motion, ground: float | None
     return ContactPoints.build(entries), ground
 
 
-def _lowest(character: Character, tree: Tree, motion: Motion) -> float:
-    """Without feet the ground is where the lowest joint gets to."""
-    links = np.arange(len(character))
-    return float(point_paths(tree, shape_of(character, motion), motion, links, character.tips)[..., 2].min())
+def _lowest(character: Character, tree: Tree, motion: Motion) -> Array:
+    """(F,) height of the lowest joint or tip."""
+    links = np.tile(np.arange(len(character)), 2)
+    local = np.concatenate((character.tips, np.zeros_like(character.tips)))
+    return np.asarray(point_paths(tree, shape_of(character, motion), motion, links, local)[..., 2].min(1))
 
 
 def _stance(character: Character, tree: Tree, motion: Motion, foot: int, toe: int | None,

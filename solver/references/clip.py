@@ -21,18 +21,20 @@ from scipy.signal import butter, filtfilt
 from ..model.arrays import Array, Bools, Ints
 from ..model.character import Character
 from ..model.motion import Motion
+from ..model.result import Note
 from ..model.scene import Scene
 from ..model.terrain import Plane, Probe, Terrain
 from ..numerics import rotation
 from ..numerics.qp import solve_nonnegative_qp
 from ..physics.cones import cone_edges
 from ..physics.contact import detect
-from ..physics.dynamics import Dynamics, Points, dynamics, points
+from ..physics.dynamics import Dynamics, Points, coming_height, dynamics, points
 from ..physics.kinematics import forward, tangent
 from ..physics.shape import Shape, shape_of
 from ..physics.soles import calibrated_points
 from ..physics.trajectory import com_path, point_paths
 from ..physics.tree import Tree
+from .ground_plan import plan
 
 STEP_RATE = 60.0      # Hz: coarser steps respond visibly differently to the same push
 RUN = 64              # steps whose quantities are computed together
@@ -76,9 +78,32 @@ class Clip:
         self.tree = tree = Tree(self.character)
         self.times, self.frame_step = _grid(motion.times, scene.substeps)
 
-        followed = motion if len(self.times) == len(motion) else motion.resampled(self.times)
-        followed = _projected(tree, _smoothed(followed, smoothing))
-        self.followed = followed
+        fine = motion if len(self.times) == len(motion) else motion.resampled(self.times)
+        self._follow(fine, smoothing)
+        self.schedule = detect(self.times, self.paths, self.ground, self.coms, -float(scene.gravity[2]),
+                               self.character.points, self.character.leg_length, scene.contacts)
+        self.notes: list[Note] = []
+        if hasattr(self.terrain, "height") and not _is_own_ground(self.terrain, self.ground):
+            planned = plan(tree, shape_of(self.character, fine), fine, self.schedule.touching, self.terrain,
+                           self.ground, self.lower, self.upper)
+            self.notes += [Note("warning", words, first + int(np.searchsorted(self.frame_step, k)))
+                           for k, words in planned.notes]
+            if planned.motion is not fine:
+                self._follow(planned.motion, smoothing)
+        self.time_to_touch = self.schedule.time_to_touch(self.times)
+        self.touch_weight = np.clip(1.0 - self.time_to_touch / LOOK_AHEAD, 0.0, 1.0)  # [Levine2012] 2.5: 1 - t_h / t_m
+        self.time_to_land = _limbwise(self.time_to_touch, self.character)
+        self.time_to_lift = self.schedule.time_to_lift(self.times)
+        self.is_standing = _standing(self.times, self.schedule.touching, self.character)
+        self.lateral = _lateral(tree, self.shape, self.followed)
+        self.goal_link = None if scene.goal.body is None else self.character.index(scene.goal.body)
+        self._moments = lru_cache(maxsize=2)(self._run)  # two runs: memory stays flat over any length
+
+    def _follow(self, motion: Motion, smoothing: float) -> None:
+        """Take this motion on the sub-step grid as the one to follow."""
+        tree = self.tree
+        self.planned = motion
+        followed = self.followed = _projected(tree, _smoothed(motion, smoothing))
         self.shape = shape_of(self.character, followed)
         self.positions, self.rotations = followed.positions, followed.rotations
         self.dt: Array = np.diff(self.times)
@@ -88,22 +113,11 @@ class Clip:
         self.a: Array = np.diff(self.v, axis=0) / self.dt[:, None]            # (K, nv)
         # what smoothing and projection took away, at the frames
         keys = self.frame_step
-        self.residual: Array = rotation.subtract(motion.rotations, self.rotations[keys])
-        self.root_residual: Array = motion.positions - self.positions[keys]
-
+        self.residual: Array = rotation.subtract(motion.rotations[keys], self.rotations[keys])
+        self.root_residual: Array = motion.positions[keys] - self.positions[keys]
         self.coms = com_path(tree, self.shape, followed)
         self.paths = point_paths(tree, self.shape, followed, self.character.points.link, self.shape.points)
-        self.schedule = detect(self.times, self.paths, self.ground, self.coms, -float(scene.gravity[2]),
-                               self.character.points, self.character.leg_length, scene.contacts)
-        self.time_to_touch = self.schedule.time_to_touch(self.times)
-        self.touch_weight = np.clip(1.0 - self.time_to_touch / LOOK_AHEAD, 0.0, 1.0)  # [Levine2012] 2.5: 1 - t_h / t_m
-        self.time_to_land = _limbwise(self.time_to_touch, self.character)
-        self.time_to_lift = self.schedule.time_to_lift(self.times)
         self.lower, self.upper = _limits(tree, self.rotations)
-        self.is_standing = _standing(self.times, self.schedule.touching, self.character)
-        self.lateral = _lateral(tree, self.shape, followed)
-        self.goal_link = None if scene.goal.body is None else self.character.index(scene.goal.body)
-        self._moments = lru_cache(maxsize=2)(self._run)  # two runs: memory stays flat over any length
 
     @property
     def steps(self) -> int:
@@ -112,10 +126,10 @@ class Clip:
     def moment(self, k: int) -> Moment:
         return self._moments(k // RUN)[k % RUN]
 
-    def restored(self, frame: int, position: Array, rotations: Array, fade: Array | None = None) -> tuple[Array, Array]:
-        """A simulated pose at a frame of the range with the clip's fine detail put back."""
-        residual = self.residual[frame] if fade is None else self.residual[frame] * fade[:, None]
-        return position + self.root_residual[frame], rotation.add(rotations, residual)
+    def restored(self, frame: int, position: Array, rotations: Array, detail: Array) -> tuple[Array, Array]:
+        """A simulated pose at a frame of the range with the clip's fine detail put back, `detail` (N,) of it."""
+        return (position + detail[0] * self.root_residual[frame],
+                rotation.add(rotations, detail[:, None] * self.residual[frame]))
 
     def _run(self, number: int) -> list[Moment]:
         """Reference quantities of RUN consecutive steps at once."""
@@ -129,9 +143,8 @@ class Clip:
         probes = [self.terrain.probe(contact.position[n], float(self.times[run][n])) for n in range(len(v))]
         edges, edge_forces = self._contact_forces(probes, motion, contact, touching)
         height = np.stack([probe.distance for probe in probes])
-        speed = contact.velocity + self.dt[run, None, None] * contact.acceleration
-        rising = np.stack([(probe.normal * (speed[n] - probe.velocity)).sum(1) for n, probe in enumerate(probes)])
-        next_height = height + self.dt[run, None] * rising
+        next_height = np.stack([coming_height(probe, contact.at(n), float(self.dt[run][n]))
+                                for n, probe in enumerate(probes)])
         torque = motion.force - _generalised(tree, self.character.points.link, motion, contact,
                                              (edge_forces[..., None] * edges).sum(-2))
         goal, goal_acceleration = motion.com, motion.com_acceleration
@@ -142,8 +155,7 @@ class Clip:
         w = (own @ motion.V[..., :3, None])[..., 0]
         alpha = (own @ motion.A[..., :3, None])[..., 0]
         return [Moment(pose.position[n], pose.R[n], v[n], a[n], w[n], alpha[n],
-                       Points(contact.position[n], contact.velocity[n], contact.acceleration[n]), height[n],
-                       next_height[n],
+                       contact.at(n), height[n], next_height[n],
                        goal[n], goal_acceleration[n], edge_forces[n], torque[n], touching[n])
                 for n in range(len(v))]
 
@@ -181,6 +193,11 @@ def _with_contacts(scene: Scene) -> tuple[Character, float]:
         return character, level
     contact_points, level = calibrated_points(character, scene.motion, level)
     return character.with_points(contact_points), level
+
+
+def _is_own_ground(terrain: Terrain, ground: float) -> bool:
+    """Level ground at the height on which the clip was made: nothing to plan."""
+    return isinstance(terrain, Plane) and terrain.normal[2] > 1.0 - 1e-12 and abs(terrain.point[2] - ground) < 1e-12
 
 
 def _grid(times: Array, substeps: int | None) -> tuple[Array, Ints]:

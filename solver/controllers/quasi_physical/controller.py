@@ -22,7 +22,7 @@ from ...model.terrain import Probe
 from ...numerics import rotation
 from ...numerics.elimination import minimise
 from ...physics.cones import cone_edges
-from ...physics.dynamics import Dynamics, Points, dynamics, point_jacobian, points
+from ...physics.dynamics import Dynamics, Points, coming_height, dynamics, point_jacobian, points
 from ...physics.kinematics import Pose, advance, forward
 from ...physics.shape import Shape, spatial_inertia
 from ...references.clip import Clip, Moment
@@ -260,8 +260,7 @@ class QuasiPhysical:
         low = np.flatnonzero(height < WATCHED)
         rows, bounds = [], []
         if len(low):
-            speed = touch.velocity + dt * touch.acceleration - ground.velocity
-            coming = height + dt * (ground.normal * speed).sum(1)
+            coming = coming_height(ground, touch, dt)
             floor = np.minimum(np.minimum(0.0, moment.next_height), CALM * height)
             rows.append(-J_n[low])
             bounds.append(((coming - floor) / (dt * dt))[low])

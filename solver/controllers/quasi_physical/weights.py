@@ -1,7 +1,7 @@
 """Torque and pose weights ([Levine2012] 2.3, 2.4): who is stiff and who gives.
 
 Legs and pelvis carry the paper's weights, W_tau = 1 / m_r and W_p = 2.5 m_r (m_r: the mass a joint carries), which
-contain a length of one metre; L = leg length / 0.85 m makes them fit any size. Everything else uses what the joint
+contain a length of one metre; L, the body's radius of gyration over a person's, makes them fit any size. Everything else uses what the joint
 really turns, I = m_r rho^2 (rho: radius of gyration):  W_tau = 1 / I ,  W_p = kappa I. With the paper's weights there
 limbs would be a thousand times too stiff and the trunk a statue.
 """
@@ -16,7 +16,7 @@ from ...model.scene import Push
 from ...physics.tree import Tree
 from .settings import Settings
 
-HUMAN_LEG = 0.85    # m
+HUMAN_GYRATION = 0.10  # m2, squared radius of gyration of a standing person about the pelvis
 LIGHTEST = 0.1      # kg: lighter parts weigh this much in the weights, or a fingertip would whip
 LIGHTEST_FOOT = 0.03  # of the body: with its own mass alone a toe folds under every side step
 RELEASE = 0.3       # s, after which a part that was pushed is as stiff as before
@@ -32,11 +32,11 @@ class Weights:
     def __init__(self, tree: Tree, M: Array, settings: Settings, pushes: tuple[Push, ...]) -> None:
         character = tree.character
         mass = character.mass
-        size2 = (character.leg_length / HUMAN_LEG) ** 2
+        diagonal = np.diagonal(M)
+        size2 = float(diagonal[3:6].mean()) / mass / HUMAN_GYRATION    # L^2
         carried = tree.below @ character.masses                    # m_r
         feet = np.array([role in ("foot", "toe") for role in character.roles])
         carried[feet] = np.maximum(carried[feet], LIGHTEST_FOOT * mass)
-        diagonal = np.diagonal(M)
         count = np.maximum(tree.own.sum(1), 1.0)
         inertia = (tree.own @ diagonal) / count * np.maximum(1.0, LIGHTEST * mass / 75.0 / carried)
         kappa = _stiffness(character, settings)
