@@ -44,8 +44,8 @@ def text(rows: Sequence[Row]) -> str:
                       "" if r.met is None else "yes" if r.met else "NO"))
     widths = [max(len(line[n]) for line in lines) for n in range(7)]
     right = (False, True, False, True, True, False, False)
-    return "\n".join("  ".join(cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right)).rstrip()
-                     for line in lines)
+    aligned = [[cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right)] for line in lines]
+    return "\n".join("  ".join(line).rstrip() for line in aligned)
 
 
 def write(rows: Sequence[Row], path: Path) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import frexp, inf, ldexp
 
 import numpy as np
 import quadprog
@@ -139,30 +140,35 @@ def solve_nonnegative_qp(H: Array, d: Array, lower: Array | None = None) -> Arra
     independent, and on those it does not cycle. What it refuses or answers poorly (H singular, extreme, not
     finite) goes to `solve_qp`, with a ridge.
     """
-    identity, zero = _nonnegative(len(d))
-    if lower is None:
-        lower = zero
-    elif not lower.flags.writeable:  # quadprog refuses read-only arrays, although it copies all it gets
-        lower = lower.copy()
-    if not H.flags.writeable:
+    n = len(d)
+    identity, low = _nonnegative(n)
+    size = d.dot(d)  # on vectors this small, dot takes half the time of @
+    if lower is not None:
+        size += lower.dot(lower)
+    # In this unit d and lower are of the order of 1. It is a power of two, so that no digit changes.
+    unit = ldexp(1.0, -(frexp(size)[1] // 2)) if 0.0 < size < inf else 1.0
+    c = d * unit
+    if lower is not None:
+        low = lower * unit
+    if not H.flags.writeable:  # quadprog refuses read-only arrays, although it copies all it gets
         H = H.copy()
     try:
         x: Array
-        x, _, _, _, z, _ = quadprog.solve_qp(H, -d, identity, lower)
-        np.maximum(x, lower, out=x)
-        np.putmask(x, z > 0.0, lower)
-        xx = x.dot(x)  # on vectors this small, dot takes half the time of @
-        if xx < np.inf:  # False for nan
+        x, _, _, _, z, _ = quadprog.solve_qp(H, -c, identity, low)
+        np.maximum(x, low, out=x)
+        np.putmask(x, z > 0.0, low)
+        xx = x.dot(x)
+        if xx < inf:  # False for nan
             Hx = H.dot(x)
-            e = Hx + d - z
+            e = Hx + c - z
             ee = e.dot(e)
             # The second case is that of large x whose effects cancel.
-            if ee <= HOT**2 * (d.dot(d) + Hx.dot(Hx)) or ee <= (1e-12 * H.trace() / len(d)) ** 2 * xx:
-                return x
+            if ee <= HOT**2 * (c.dot(c) + Hx.dot(Hx)) or ee <= (1e-12 * H.trace() / n) ** 2 * xx:
+                return x / unit
     except ValueError:
         pass
-    H = H + RIDGE * np.diag(H.diagonal())
-    return np.maximum(solve_qp(H, d, -identity, -lower).x, lower)
+    low = low / unit
+    return np.maximum(solve_qp(H + RIDGE * np.diag(H.diagonal()), d, -identity, -low).x, low)
 
 
 def nonnegative_residual(H: Array, d: Array, x: Array, lower: Array | None = None) -> float:
@@ -226,7 +232,7 @@ def _solve_scaled(H: Array, c: Array, M: Array, h: Array) -> tuple[Array, Array]
         return c, np.zeros(len(h))
     problem = QP(H, c, M, h, np.zeros((0, len(c))), np.zeros(0))
     attempts = ((_dual_active_set, _make_definite(H)), (_interior_point, H + 1e-14 * np.eye(len(c))))
-    best, least, is_feasible = (c, h), np.inf, False
+    best, least, is_feasible = (c, h), inf, False
     for solve, H_definite in attempts:
         w, z = solve(H_definite, c, M, h)
         for is_polished in (False, True):
@@ -275,7 +281,7 @@ def _interior_point(H: Array, c: Array, M: Array, h: Array) -> tuple[Array, Arra
     """Mehrotra's predictor and corrector on M w + s = h, s z = 0, from a point that need not be feasible."""
     w, s = np.zeros(len(c)), np.maximum(h, 1.0)
     z = 1.0 / s
-    best, least = (w, z), float("inf")
+    best, least = (w, z), inf
     for _ in range(60 if len(h) else 0):
         dual, primal, mu = H @ w + c + M.T @ z, M @ w + s - h, float(s @ z) / len(h)
         distance = max(_largest(dual), _largest(primal), mu)
@@ -304,7 +310,7 @@ def _interior_point(H: Array, c: Array, M: Array, h: Array) -> tuple[Array, Arra
 def _room(v: Array, dv: Array) -> float:
     """Largest step for which v + step dv >= 0."""
     falls = dv < 0.0
-    return float((-v[falls] / dv[falls]).min(initial=np.inf))
+    return float((-v[falls] / dv[falls]).min(initial=inf))
 
 
 def _polish(problem: QP, H_definite: Array, w: Array, z: Array) -> tuple[Array, Array]:

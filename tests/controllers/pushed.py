@@ -7,7 +7,7 @@ window of the clip that begins a little before the push, so that hundreds of the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -43,6 +43,17 @@ _MADE = {"walk": _PERSON, "squat": _PERSON, "hop": _PERSON,
          "trot": {"chest": "chest", "head": "head", "hand": "front_meta.L", "thigh": "hind_upper.L"}}
 PARTS = ("chest", "head", "hand", "thigh")
 DIRECTIONS = {"left": (0.0, 1.0, 0.0), "right": (0.0, -1.0, 0.0), "front": (1.0, 0.0, 0.0), "back": (-1.0, 0.0, 0.0)}
+
+
+# s, so that cases can be chosen without reading the clips
+DURATIONS = {
+    "walk_cmu_02_01": 2.85, "fast_walk_cmu_16_21": 2.59, "run_cmu_09_01": 1.22, "jump_up_balance_cmu_02_04": 4.01,
+    "jump_forward_cmu_13_11": 3.45, "squat_pick_up_set_down_cmu_69_70": 8.69, "cartwheel_cmu_49_07": 3.91,
+    "walk_crawl_cmu_133_01": 11.45, "walk_turn_left_90_cmu_69_24": 3.55, "walk_turn_180_cmu_39_11": 7.44,
+    "run_dive_roll_cmu_127_23": 2.9, "carry_suitcase_cmu_70_01": 5.95, "pair_stumble_A_cmu_22_12": 2.52,
+    "pair_stumble_B_cmu_23_12": 2.52, "dance_pirouette_cmu_05_02": 9.35, "cartoon_sneak_cmu_120_13": 8.33,
+    "swing_on_bar_cmu_43_02": 7.52, **{f"made_{name}": 5.0 for name in MADE},
+}
 
 
 @cache
@@ -94,14 +105,14 @@ class Response:
     when: dict[str, int]  # frames of peak, penetration and slide
 
 
-@cache
+@lru_cache(maxsize=16)
 def respond(case: Case, force: float, dials: str = "natural", after: float = 1.5) -> Response:
     scene = case.scene(force, after)
     return measure(scene, finish(bake(scene, QuasiPhysical(scene, DIALS[dials]))))
 
 
 def measure(scene: Scene, result: Result) -> Response:
-    first, last = scene.range
+    last = scene.range[1]
     over = max(push.times[-1] for push in scene.pushes)
     times = scene.motion.times
     deviation = result.deviation[:last + 1]
@@ -117,6 +128,15 @@ def measure(scene: Scene, result: Result) -> Response:
     when = {"peak": int(deviation.argmax()), "penetration": int(penetration.argmax()), "slide": int(slide.argmax())}
     return Response(is_finite(result), float(deviation.max()), returned, float(times[last] - over),
                     float(deviation[last]), float(penetration.max()), float(slide.max()), when)
+
+
+def starts(name: str, after: float, count: int = 2) -> list[float]:
+    """Times for `count` pushes, spread over the clip, that leave `after` seconds to watch; none if it is too short."""
+    latest = DURATIONS[name] - LASTS - after
+    earliest = min(BEFORE, latest)
+    if latest < 0.05:
+        return []
+    return sorted({round(float(t), 2) for t in np.linspace(earliest, latest, count + 2)[1:-1]})
 
 
 def is_finite(result: Result) -> bool:

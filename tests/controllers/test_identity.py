@@ -26,7 +26,7 @@ from solver import (
 from solver.numerics import rotation
 from tests.clips import synthetic
 from tests.clips.shared import needs_clips
-from tests.controllers.pushed import MADE, NAMES, RATES, clip, part
+from tests.controllers.pushed import NAMES, RATES, clip, part
 
 KEYS = 1e-8  # rad and m, at every key
 WHOLE = 30   # frames per second at which every clip is followed from end to end
@@ -103,21 +103,16 @@ def test_every_key_of_a_whole_clip_comes_back_at_every_rate(name: str, rate: int
 
 @needs_clips
 @pytest.mark.parametrize("name", HELP)
-def test_a_motion_that_a_body_could_do_needs_hardly_any_help(name: str) -> None:
-    assert undisturbed(name, WHOLE).aid_share[1:].mean() < HELP[name]
+@pytest.mark.parametrize("rate", [24] + [pytest.param(rate, marks=pytest.mark.exhaustive) for rate in RATES[1:]])
+def test_a_motion_that_a_body_could_do_needs_hardly_any_help(name: str, rate: int) -> None:
+    result = undisturbed(name, rate)
+    assert result.aid_share[1:].mean() < HELP[name]
+    assert_same(clip(name, rate)[1], result)
 
 
-@needs_clips
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("name", HELP)
-@pytest.mark.parametrize("rate", RATES)
-def test_a_motion_that_a_body_could_do_needs_hardly_any_help_at_any_rate(name: str, rate: int) -> None:
-    assert undisturbed(name, rate).aid_share[1:].mean() < HELP[name]
-
-
-@pytest.mark.parametrize("name", [f"made_{name}" for name in MADE if name != "ghost"])
-def test_a_made_motion_that_a_body_could_do_needs_hardly_any_help(name: str) -> None:
-    assert undisturbed(name, WHOLE).aid_share[1:].mean() < 0.1
+def test_a_squat_needs_no_help() -> None:
+    """Made so that its centre of mass follows what flat feet can push."""
+    assert undisturbed("made_squat", WHOLE).aid_share[1:].mean() < 1e-3
 
 
 @pytest.mark.parametrize("settings", [

@@ -23,7 +23,7 @@ from solver.numerics.qp import (
 from tests.tolerances import JUDGE, ROUNDING
 
 ROOT = Path(__file__).resolve().parents[2]
-TIME_LIMIT = 60.0  # s, for what takes 3 s; a hang takes for ever
+TIME_LIMIT = 60.0  # s, for what takes 2 s; a hang takes for ever
 
 
 def random_cost(rng: np.random.Generator, n: int, condition: float = 1e2) -> tuple[np.ndarray, np.ndarray]:
@@ -136,7 +136,7 @@ def solve_degenerate_problems(seed: int) -> None:
     """Feasible problems made to cycle: rows copied (also scaled, nearly, often), too many rows through a point."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 16))
-    P, q = random_cost(rng, n)
+    P, q = random_cost(rng, n, condition=10.0 ** rng.uniform(0, 6))
     x = rng.normal(size=n)
     G = rng.normal(size=(2 * n, n))
     h = G @ x + rng.choice([0.0, 1.0]) * rng.random(2 * n)
@@ -161,7 +161,16 @@ def solve_degenerate_problems(seed: int) -> None:
 
 
 def test_repeated_rows_never_hang() -> None:
-    run_with_time_limit("solve_degenerate_problems", range(60))
+    run_with_time_limit("solve_degenerate_problems", range(40))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_many_rows_through_one_point_need_no_second_attempt(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    P, q = random_cost(rng, 8)
+    G = rng.normal(size=(40, 8))
+    monkeypatch.setattr(qp, "_interior_point", refuse)  # quadprog by itself calls most of these inconsistent
+    assert solve_qp(P, q, G, G @ rng.normal(size=8)).is_optimal(JUDGE)
 
 
 def test_of_repeated_rows_the_tightest_counts() -> None:
@@ -215,9 +224,9 @@ def test_contradictions_in_the_crowd_are_named(seed: int) -> None:
 
 
 def test_contradictions_by_rounding_are_forgiven() -> None:
-    G, h = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0 - 1e-13])
+    G, h = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, -1.0 - 1e-10])
     np.testing.assert_allclose(solve_qp(np.eye(2), [0.0, 1.0], G, h).x, [1.0, -1.0], atol=JUDGE)
-    A, b = np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([1.0, 1.0 + 1e-13])
+    A, b = np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([1.0, 1.0 + 1e-10])
     np.testing.assert_allclose(solve_qp(np.eye(2), [0.0, 1.0], A=A, b=b).x, [1.0, -1.0], atol=JUDGE)
 
 
@@ -345,7 +354,7 @@ def solve_degenerate_contacts(seed: int) -> None:
 
 
 def test_nonnegative_never_hangs() -> None:
-    run_with_time_limit("solve_degenerate_contacts", range(30))
+    run_with_time_limit("solve_degenerate_contacts", range(20))
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])

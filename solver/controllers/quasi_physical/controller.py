@@ -33,6 +33,7 @@ from .weights import Weights
 
 FOOT_DAMPING = 0.5     # zeta_e, Table 1
 PLANT = 1.0            # share of its own speed that a planted point loses in one step
+HUMAN_MASS = 75.0      # kg; the same newtons move a dog more, so its paws grip more than its mass says
 WATCHED = 0.15         # m: points lower than this must not go under the ground
 NEARLY = 0.1           # rad: joints this near to a limit get a row
 CALM = 0.7             # a point already inside comes out by this factor per step: no pop
@@ -50,8 +51,7 @@ class QuasiPhysical:
         character = clip.character
         self._links = character.points.link
         unit = character.leg_length
-        mass_ratio = character.mass / 75.0
-        self._grip = settings.foot_grip * mass_ratio
+        self._grip = settings.foot_grip * np.sqrt(character.mass / HUMAN_MASS)
         self.path = Path(settings.path_return, settings.hard_path, REACH * unit)
         self.footing = Footing(clip, self.path, settings.step_shift)
         pose = forward(self.tree, clip.shape.at(0).offsets, clip.positions[0], clip.rotations[0])

@@ -27,7 +27,7 @@ class Settings:
     leg_return: float = dial(20.0, "1/s", 5.0, 40.0, "How fast legs and pelvis come back to their keys.")
     upper_return: float = dial(8.0, "1/s", 3.0, 40.0, "How fast the upper body comes back to its keys.")
     local_give: float = dial(0.9, "", 0.0, 0.98, "How much softer a part is while it is itself pushed.")
-    foot_grip: float = dial(600.0, "", 10.0, 2000.0, "How firmly planted feet stay where they are.")
+    foot_grip: float = dial(800.0, "", 10.0, 2000.0, "How firmly planted feet stay where they are.")
     foot_return: float = dial(20.0, "1/s", 5.0, 40.0, "How fast a foot comes back to its place.")
     smoothing: float = dial(8.0, "Hz", 0.0, 30.0, "Detail faster than this is not simulated but added back. 0: off.")
     joint_stiffness: Mapping[str, float] = field(default_factory=dict,

@@ -1,9 +1,9 @@
 """Torque and pose weights ([Levine2012] 2.3, 2.4): who is stiff and who gives.
 
 Legs and pelvis carry the paper's weights, W_tau = 1 / m_r and W_p = 2.5 m_r (m_r: the mass a joint carries), which
-contain a length of one metre; L, the body's radius of gyration over a person's, makes them fit any size. Everything else uses what the joint
-really turns, I = m_r rho^2 (rho: radius of gyration):  W_tau = 1 / I ,  W_p = kappa I. With the paper's weights there
-limbs would be a thousand times too stiff and the trunk a statue.
+contain a length of one metre; L, the body's radius of gyration over a person's, makes them fit any size. Everything
+else uses what the joint really turns, I = m_r rho^2 (rho: radius of gyration):  W_tau = 1 / I ,  W_p = kappa I. With
+the paper's weights there limbs would be a thousand times too stiff and the trunk a statue.
 """
 
 from __future__ import annotations
