@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from .qp import InfeasibleError, solve_nonnegative_qp, solve_qp
+from .qp import InfeasibleError, UnsolvedError, solve_nonnegative_qp, solve_qp
 
 Array = NDArray[np.float64]
 
@@ -68,14 +68,16 @@ def minimise(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Ar
         active = kept + [int(row) for row in worst[np.argsort(-excess[worst])][:NEW_ROWS]]
         rows, bounds = np.concatenate((G, C[active])), np.concatenate((g, u[active]))
         Y = np.concatenate((XG, dpotrs(factor, C[active].T, lower=1)[0]), axis=1) if active else XG
-    return (*_whole(Q, c, E, F, f, low, G, g, C, u, ridge), PASSES + 1)
+    try:
+        a, l = _whole(Q, c, E, F, f, low, G, g, C, u, ridge)
+    except (InfeasibleError, UnsolvedError):
+        pass  # rows that contradict each other: the last pass meets all but some of them
+    return a, l, PASSES + 1
 
 
 def _whole(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Array, g: Array, C: Array, u: Array,
            ridge: float) -> tuple[Array, Array]:
-    """The same program without elimination, for the rare step in which the active set goes round in circles.
-
-    Rows that contradict the goal are softened rather than refused: a character must always have a next pose."""
+    """The same program without elimination, for the rare step in which the active set goes round in circles."""
     n, m = len(c), len(low)
     P = np.block([[Q, -E], [-E.T, F + ridge * np.eye(m)]])
     q = -np.concatenate((c, f))
@@ -83,8 +85,5 @@ def _whole(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Arra
                             np.concatenate((np.zeros((m, n)), -np.eye(m)), axis=1)))
     bounds = np.concatenate((u, -low))
     equal = np.concatenate((G, np.zeros((len(g), m))), axis=1)
-    try:
-        x = solve_qp(P, q, upper, bounds, equal, g).x
-    except InfeasibleError:
-        x = solve_qp(P, q, upper[len(u):], bounds[len(u):], equal, g).x
+    x = solve_qp(P, q, upper, bounds, equal, g).x
     return x[:n], x[n:]

@@ -16,7 +16,7 @@ import numpy as np
 from ..model.arrays import Array
 from ..model.terrain import Terrain
 from ..numerics import rotation
-from ..numerics.qp import InfeasibleError, solve_qp
+from ..numerics.qp import InfeasibleError, UnsolvedError, solve_qp
 from .footholds import Foothold
 
 MARGIN, REACH = 0.03, 0.03     # m: clearance over the ground, and how far around a point it is looked at
@@ -141,7 +141,7 @@ def _lifted(place: Array, need: Array, fixed: tuple[bool, bool]) -> Array:
     try:
         zero = (np.eye(n)[rows], np.zeros(len(rows))) if rows else (None, None)
         lift = solve_qp(P / np.trace(P) * n, np.zeros(n), -np.eye(n), -bound, *zero).x
-    except InfeasibleError:
+    except (InfeasibleError, UnsolvedError):
         lift = bound
     out = place.copy()
     out[:, 2] += lift
