@@ -16,7 +16,8 @@ from .physics.balance import margin, support_polygon, zero_moment_point
 from .physics.shape import shape_of
 from .physics.trajectory import com_path, point_paths
 
-DETAIL_LOST = 0.25    # rad: legs this far from their keys no longer show their finest detail, or feet would miss
+DETAIL_LOST = 0.5     # rad: legs this far from their keys no longer show their finest detail, or feet would miss
+STANDING = 0.02       # body weights: less than this is a touch, not a stance
 SLIDE_NOTE = 0.01     # m per frame
 AID_NOTE = 0.5        # body weights
 
@@ -71,20 +72,26 @@ class Recorder:
         first, last = scene.range
         motion = scene.motion.with_poses(freeze(self._positions), freeze(self._rotations))
         shape = shape_of(clip.character, motion)
+        weight = clip.character.mass * float(np.linalg.norm(scene.gravity))
         points = clip.character.points
         paths = point_paths(clip.tree, shape, motion, points.link, shape.points)
         before = point_paths(clip.tree, shape, scene.motion, points.link, shape.points)
         com = com_path(clip.tree, shape, motion)
-        planted = self._contacts.copy()
+        planted = self._contacts & self._loaded(weight)
         planted[first:last + 1] &= (clip.schedule.touching & ~clip.schedule.sliding)[clip.frame_step]
         slide, reference_slide = _slide(paths, planted), _slide(before, planted)
         depth, reference_depth = self._depth(paths), self._depth(before)
         zmp, margins = self._balance(motion.positions, paths)
-        weight = clip.character.mass * float(np.linalg.norm(scene.gravity))
         notes = tuple(self._controller.notes) + tuple(self._remarks(slide - reference_slide, weight))
         return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
                       margins, self._deviation, slide, reference_slide, depth, reference_depth, notes,
                       tuple(points.limbs[n].name for n in points.limb), weight)
+
+    def _loaded(self, weight: float) -> Bools:
+        """(F, P) points of limbs that carry something; a foot that merely brushes the ground does not stand on it."""
+        limb = self._clip.character.points.limb
+        same = limb[:, None] == limb[None, :]
+        return np.asarray(np.linalg.norm(self._forces, axis=-1) @ same > STANDING * weight)
 
     def _depth(self, paths: Array) -> Array:
         times = self._scene.motion.times

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from .qp import InfeasibleError, UnsolvedError, solve_nonnegative_qp, solve_qp
+from .qp import solve_nonnegative_qp, solve_qp
 
 Array = NDArray[np.float64]
 
@@ -70,7 +70,7 @@ def minimise(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Ar
         Y = np.concatenate((XG, dpotrs(factor, C[active].T, lower=1)[0]), axis=1) if active else XG
     try:
         a, l = _whole(Q, c, E, F, f, low, G, g, C, u, ridge)
-    except (InfeasibleError, UnsolvedError):
+    except (ValueError, ArithmeticError):
         pass  # rows that contradict each other: the last pass meets all but some of them
     return a, l, PASSES + 1
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import frexp, inf, ldexp
+from math import inf
 
 import numpy as np
 import quadprog
@@ -138,37 +138,32 @@ def solve_nonnegative_qp(H: Array, d: Array, lower: Array | None = None) -> Arra
 
     Its multipliers are H x + d. Little more than a call of quadprog: the rows are those of the identity, all
     independent, and on those it does not cycle. What it refuses or answers poorly (H singular, extreme, not
-    finite) goes to `solve_qp`, with a ridge.
+    finite, d and x near quadprog's 1.4e-15) goes to `solve_qp`, with a ridge.
     """
-    n = len(d)
-    identity, low = _nonnegative(n)
-    size = d.dot(d)  # on vectors this small, dot takes half the time of @
-    if lower is not None:
-        size += lower.dot(lower)
-    # In this unit d and lower are of the order of 1. It is a power of two, so that no digit changes.
-    unit = ldexp(1.0, -(frexp(size)[1] // 2)) if 0.0 < size < inf else 1.0
-    c = d * unit
-    if lower is not None:
-        low = lower * unit
-    if not H.flags.writeable:  # quadprog refuses read-only arrays, although it copies all it gets
+    identity, zero = _nonnegative(len(d))
+    if lower is None:
+        lower = zero
+    elif not lower.flags.writeable:  # quadprog refuses read-only arrays, although it copies all it gets
+        lower = lower.copy()
+    if not H.flags.writeable:
         H = H.copy()
     try:
         x: Array
-        x, _, _, _, z, _ = quadprog.solve_qp(H, -c, identity, low)
-        np.maximum(x, low, out=x)
-        np.putmask(x, z > 0.0, low)
-        xx = x.dot(x)
+        x, _, _, _, z, _ = quadprog.solve_qp(H, -d, identity, lower)
+        np.maximum(x, lower, out=x)
+        np.putmask(x, z > 0.0, lower)  # what rests on its bound is there, not near it
+        xx = x.dot(x)  # on vectors this small, dot takes half the time of @
         if xx < inf:  # False for nan
             Hx = H.dot(x)
-            e = Hx + c - z
+            e = Hx + d - z
             ee = e.dot(e)
             # The second case is that of large x whose effects cancel.
-            if ee <= HOT**2 * (c.dot(c) + Hx.dot(Hx)) or ee <= (1e-12 * H.trace() / n) ** 2 * xx:
-                return x / unit
+            if ee <= HOT**2 * (d.dot(d) + Hx.dot(Hx)) or ee <= (1e-12 * H.trace() / len(d)) ** 2 * xx:
+                return x
     except ValueError:
         pass
-    low = low / unit
-    return np.maximum(solve_qp(H + RIDGE * np.diag(H.diagonal()), d, -identity, -low).x, low)
+    H = H + RIDGE * np.diag(H.diagonal())
+    return np.maximum(solve_qp(H, d, -identity, -lower).x, lower)
 
 
 def nonnegative_residual(H: Array, d: Array, x: Array, lower: Array | None = None) -> float:

@@ -16,7 +16,7 @@ STEP_AHEAD = 0.6        # s: when a landing begins to shift with the push
 NEAR = 0.2              # m, h_m: lower than this a foot's height is watched
 TOUCH = 0.010           # m: a simulated point this low touches
 FLOAT = 0.020           # m: a reference contact may float this much more than in the clip
-CREEP_TIME, CREEP_SPEED = 0.5, 0.015   # s, m/s: how a foot that will not lift for long slides home
+CREEP_TIME, CREEP_SPEED = 0.5, 0.024   # s, m/s: how a foot that will not lift for long slides home
 CREEP_WAIT = 1.0        # s
 APART = 0.08            # m, feet of a biped land at least this far apart sideways (or as far as in the clip)
 
