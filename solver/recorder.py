@@ -16,7 +16,7 @@ from .physics.balance import margin, support_polygon, zero_moment_point
 from .physics.shape import shape_of
 from .physics.trajectory import com_path, point_paths
 
-DETAIL_LOST = 0.5     # rad: legs this far from their keys no longer show their finest detail, or feet would miss
+DETAIL_LOST = 1.0     # rad: legs this far from their keys no longer show their finest detail, or feet would miss
 STANDING = 0.02       # body weights: less than this is a touch, not a stance
 SLIDE_NOTE = 0.01     # m per frame
 AID_NOTE = 0.5        # body weights

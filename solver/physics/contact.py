@@ -67,16 +67,17 @@ def detect(times: Array, paths: Array, ground: float, com: Array, gravity: float
     limb_of_group = np.array([points.limb[m[0]] for m in members])
 
     carried = _carried(times, com, gravity)
+    seen = touch
     touch = _stretch(touch, height, carried & ~touch.any(1), dt)
     touch = _last_resort(touch, height, carried & ~touch.any(1), limb_of_group, dt)
-    slide = speed > KEEP[1]  # carries, but is not planted
+    slide = (speed > KEEP[1]) | ~seen  # carries, but is not planted: too fast, or only inferred from the weight
     for override in overrides:
         if override.mode == "auto":
             continue
         rows = (times >= override.start - 1e-9) & (times < override.end - 1e-9)
         names = np.array([points.limbs[n].name == override.limb for n in limb_of_group])
         touch[np.ix_(rows, names)] = override.mode != "off"
-        slide[np.ix_(rows, names)] = override.mode == "slide"
+        slide[np.ix_(rows, names)] = override.mode == "slide"  # who says On means planted
     return Schedule(touch[:, points.group], (touch & slide)[:, points.group], carried & ~touch.any(1))
 
 
