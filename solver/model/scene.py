@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -76,23 +77,22 @@ class Push:
         """The mean over a time step, so that the momentum delivered does not depend on the frame rate."""
         if stop <= self.times[0] or start >= self.times[-1]:
             return np.zeros(3)
-        inside = (self.times > start) & (self.times < stop)
-        edges = np.clip([start, stop], self.times[0], self.times[-1])
-        t = np.concatenate(([edges[0]], self.times[inside], [edges[1]]))
-        first = self._at(float(edges[0]), "right")
-        last = self._at(float(edges[1]), "left")
-        f = np.concatenate((first[None], self.forces[inside], last[None]))
-        return (0.5 * (f[1:] + f[:-1]) * np.diff(t)[:, None]).sum(0) / (stop - start)
+        return np.asarray((self._momentum(stop) - self._momentum(start)) / (stop - start))
 
-    def _at(self, time: float, side: Literal["left", "right"]) -> Array:
-        k = int(np.searchsorted(self.times, time, side=side))
-        if k <= 0:
-            return self.forces[0]
-        if k >= len(self.times):
-            return self.forces[-1]
-        span = self.times[k] - self.times[k - 1]
-        share = (time - self.times[k - 1]) / span if span > 0.0 else 1.0
-        return (1.0 - share) * self.forces[k - 1] + share * self.forces[k]
+    @cached_property
+    def _momenta(self) -> Array:
+        """(K, 3) N s delivered up to each of the times."""
+        steps = 0.5 * (self.forces[1:] + self.forces[:-1]) * np.diff(self.times)[:, None]
+        return np.concatenate((np.zeros((1, 3)), np.cumsum(steps, axis=0)))
+
+    def _momentum(self, time: float) -> Array:
+        """(3,) N s delivered up to a time."""
+        k = int(self.times.searchsorted(time, side="right"))
+        if k == 0 or k == len(self.times):
+            return np.asarray(self._momenta[k - 1 if k else 0])
+        since, span = time - self.times[k - 1], self.times[k] - self.times[k - 1]
+        before = self.forces[k - 1]
+        return np.asarray(self._momenta[k - 1] + since * (before + 0.5 * since / span * (self.forces[k] - before)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dgesv, dpotrf, dtrtrs
 
 from .qp import solve_nonnegative_qp, solve_qp
 
@@ -26,53 +26,71 @@ RIDGE = 1e-8     # of the mean curvature of l: contact forces of a rigid foot ar
 
 
 def minimise(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Array, g: Array, C: Array,
-             u: Array) -> tuple[Array, Array, int]:
-    """(a, l, passes used). Q must be positive definite; E is (n, m), F (m, m), G and C have n columns."""
-    factor, info = dpotrf(Q.T, lower=1, overwrite_a=0)  # Q is symmetric: its transpose is in LAPACK's own order
+             u: Array, guess: list[int] | None = None) -> tuple[Array, Array, list[int]]:
+    """(a, l, rows of C that bind). Q must be positive definite; E is (n, m), F (m, m), G and C have n columns.
+
+    `guess` names rows of C that may bind, such as those of the step before: a good one saves passes."""
+    factor, info = dpotrf(Q.T, lower=1, clean=0)  # Q is symmetric: its transpose is in LAPACK's own order
     if info:
         raise np.linalg.LinAlgError("Q is not positive definite")
     m, equalities = len(low), len(g)
-    X = dpotrs(factor, np.concatenate((c[None], E.T, G)).T, lower=1, overwrite_b=1)[0]
-    Xc, XE, XG = X[:, 0], X[:, 1:1 + m], X[:, 1 + m:]
-    ridge = RIDGE * float(F.ravel()[::m + 1].sum()) / m if m else 0.0
-    active: list[int] = []
-    Y = XG
-    rows, bounds = G, g
-    for attempt in range(1, PASSES + 1):
-        if len(rows):
-            Z = rows @ Y
-            Z.ravel()[::len(Z) + 1] += 1e-12 * Z.ravel()[::len(Z) + 1].mean()
+    # V = [c; E^T; G] L^-T, so that all products with Q^-1 = L^-T L^-1 between are products of its rows
+    V = dtrtrs(factor, np.concatenate((c[None], E.T, G)).T, lower=1, overwrite_b=1)[0].T
+    P = V @ V.T
+    Vl, Vr = V[:1 + m], V[1 + m:]
+    F_left, f_left = F - P[1:1 + m, 1:1 + m], f + P[1:1 + m, 0]
+    ridge = RIDGE * float(F.trace()) / m if m else 0.0
+    F_left.ravel()[::m + 1] += ridge
+    active: list[int] = guess or []
+    T, bounds = P[1 + m:], g
+    if active:
+        Vr, bounds, T = _with_rows(factor, V, m, g, C, u, active)
+    for _ in range(PASSES):
+        if len(T):
+            Z, right = T[:, 1 + m:].copy(), T[:, :1 + m].copy()
+            Z.ravel()[::len(Z) + 1] += 1e-12 * (Z.trace() / len(Z))
             # corners of one rigid foot give dependent rows: the small diagonal above keeps Z solvable
-            K = np.linalg.solve(Z, np.concatenate((rows @ Xc[:, None] - bounds[:, None], rows @ XE), axis=1))
-            a0, A = Xc - Y @ K[:, 0], XE - Y @ K[:, 1:]
+            right[:, 0] -= bounds
+            _, _, K, info = dgesv(Z, right)
+            if info:
+                raise np.linalg.LinAlgError("The rows depend on each other")
         else:
-            K, a0, A = np.zeros((0, 1 + m)), Xc, XE
+            K = np.zeros((0, 1 + m))
+        shares = np.empty(1 + m)
+        shares[0] = 1.0
         if m:
-            H = F - E.T @ A
-            H += H.T
-            H *= 0.5
-            H.ravel()[::m + 1] += ridge
-            l = solve_nonnegative_qp(H, -(f + E.T @ a0), low)
-            a = a0 + A @ l
-        else:
-            l, a = low, a0
+            slope = T[:, 1:1 + m].T @ K
+            shares[1:] = solve_nonnegative_qp(F_left + slope[:, 1:], slope[:, 0] - f_left, low)
+        forces = K @ shares
+        a = dtrtrs(factor, shares @ Vl - forces @ Vr, lower=1, trans=1)[0]
+        l = shares[1:]
         if not len(u):
-            return a, l, attempt
+            return a, l, active
         excess = C @ a - u - SLACK
-        excess[active] = -1.0
-        multiplier = (K[equalities:, 0] + K[equalities:, 1:] @ l) if active else np.zeros(0)
-        kept = [row for row, value in zip(active, multiplier, strict=True) if value >= -1e-12]
+        kept = active
+        if active:
+            excess[active] = -1.0
+            kept = [row for row, value in zip(active, forces[equalities:], strict=True) if value >= -1e-12]
+        if excess.max() <= 0.0 and len(kept) == len(active):
+            return a, l, active
         worst = np.flatnonzero(excess > 0.0)
-        if not len(worst) and len(kept) == len(active):
-            return a, l, attempt
         active = kept + [int(row) for row in worst[np.argsort(-excess[worst])][:NEW_ROWS]]
-        rows, bounds = np.concatenate((G, C[active])), np.concatenate((g, u[active]))
-        Y = np.concatenate((XG, dpotrs(factor, C[active].T, lower=1)[0]), axis=1) if active else XG
+        Vr, bounds, T = _with_rows(factor, V, m, g, C, u, active)
     try:
         a, l = _whole(Q, c, E, F, f, low, G, g, C, u, ridge)
     except (ValueError, ArithmeticError):
         pass  # rows that contradict each other: the last pass meets all but some of them
-    return a, l, PASSES + 1
+    return a, l, []
+
+
+def _with_rows(factor: Array, V: Array, m: int, g: Array, C: Array, u: Array,
+               active: list[int]) -> tuple[Array, Array, Array]:
+    """The goal's rows and the active ones: L^-1 of them, their bounds, their products with all of V."""
+    goal = V[1 + m:]
+    if not active:
+        return goal, g, goal @ V.T
+    rows = np.concatenate((goal, dtrtrs(factor, C[active].T, lower=1)[0].T))
+    return rows, np.concatenate((g, u[active])), rows @ np.concatenate((V[:1 + m], rows)).T
 
 
 def _whole(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Array, g: Array, C: Array, u: Array,

@@ -32,6 +32,8 @@ def _motion_cross_basis() -> Array:
 
 
 _AD = _motion_cross_basis()
+_STILL, _ONES = np.zeros(3), np.ones(3)
+_FIRST = np.array([16, 5, 9])  # where m c stands in a spatial inertia, m [c]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +49,14 @@ class Dynamics:
     wrench: Array       # (..., 6) [moment; force] about the root joint that a needs from outside
     com: Array          # (..., 3) world
     com_acceleration: Array  # (..., 3) under a
-    momentum: Array     # (..., 6) [angular about the root joint; linear]
+    momenta: Array      # (..., N, 6, 1) of the links
     M: Array | None     # (..., nv, nv)
     J_com: Array | None # (..., 3, nv)
+
+    @property
+    def momentum(self) -> Array:
+        """(..., 6) [angular about the root joint; linear]"""
+        return np.asarray(self.momenta[..., 0].sum(-2))
 
 
 def dynamics(tree: Tree, shape: Shape, pose: Pose, v: Array, a: Array, gravity: Array,
@@ -63,10 +70,13 @@ def dynamics(tree: Tree, shape: Shape, pose: Pose, v: Array, a: Array, gravity: 
     Yt[..., :3, :3] = R
     Yt[..., 3:, 3:] = R
     Yt[..., :3, 3:] = XR
-    blocks = np.concatenate((R, XR), axis=-2).swapaxes(-1, -2).reshape(lead + (3 * count, 6))
     S = np.zeros(lead + (nv, 6))
     S[..., 0, 3] = S[..., 1, 4] = S[..., 2, 5] = 1.0
-    np.matmul(tree.collect, blocks, out=S[..., 3:, :])
+    own = S[..., 3:, :].reshape(lead + (count, 3, 6)) if tree.is_all_ball else np.empty(lead + (count, 3, 6))
+    own[..., :3] = R.swapaxes(-1, -2)
+    own[..., 3:] = XR.swapaxes(-1, -2)
+    if not tree.is_all_ball:
+        np.matmul(tree.collect, own.reshape(lead + (3 * count, 6)), out=S[..., 3:, :])
 
     Sv = S * v[..., None]
     V = tree.moves @ Sv
@@ -76,30 +86,32 @@ def dynamics(tree: Tree, shape: Shape, pose: Pose, v: Array, a: Array, gravity: 
     A = drift + tree.moves @ (S * a[..., None])
     I = Yt @ shape.inertias @ Yt.swapaxes(-1, -2)
     IV = I @ V[..., None]
-    fictitious = A.copy()
-    fictitious[..., 3:] -= gravity
-    f = (I @ fictitious[..., None] - ad.swapaxes(-1, -2) @ IV)[..., 0]
+    falling = np.concatenate((_STILL, gravity))
+    f = (I @ (A - falling)[..., None] - ad.swapaxes(-1, -2) @ IV)[..., 0]
     F = tree.below @ f
-    force = (S * F.take(tree.dof_link, axis=-2)).sum(-1)
+    force = (S * F.take(tree.dof_link, axis=-2)) @ tree.sum6
 
-    mass = I[..., :, 3, 3].sum(-1)
     if mass_matrix:
         Ic = (tree.below @ I.reshape(lead + (count, 36))).reshape(lead + (count, 6, 6))
         total = Ic[..., 0, :, :]
+        mass = total[..., 3, 3]
         FS = np.empty(lead + (nv, 6))
         FS[..., :3, :] = total[..., :, 3:].swapaxes(-1, -2)
-        composite = (Ic @ blocks.reshape(lead + (count, 3, 6)).swapaxes(-1, -2)).swapaxes(-1, -2)
-        np.matmul(tree.collect, composite.reshape(lead + (3 * count, 6)), out=FS[..., 3:, :])
-        product = S @ FS.swapaxes(-1, -2)
-        M = product * tree.mass_mask + product.swapaxes(-1, -2) * tree.mass_mask_transposed
+        if tree.is_all_ball:
+            np.matmul(own, Ic, out=FS[..., 3:, :].reshape(lead + (count, 3, 6)))
+        else:
+            np.matmul(tree.collect, (own @ Ic).reshape(lead + (3 * count, 6)), out=FS[..., 3:, :])
+        M = S @ FS.swapaxes(-1, -2)
+        M *= tree.mass_mask
+        M = M + M.swapaxes(-1, -2)
         J_com = FS[..., 3:].swapaxes(-1, -2) / mass[..., None, None]
     else:
         total, M, J_com = I.sum(-3), None, None
-    first = total[..., :3, 3:]  # m [c]
-    com = np.stack((first[..., 2, 1], first[..., 0, 2], first[..., 1, 0]), axis=-1) / mass[..., None]
+        mass = total[..., 3, 3]
+    com = total.reshape(lead + (36,)).take(_FIRST, axis=-1) / mass[..., None]
     wrench = F[..., 0, :]
-    return Dynamics(pose, S, V, A, drift, force, wrench, pose.position + com, wrench[..., 3:] / mass[..., None] + gravity,
-                    IV[..., 0].sum(-2), M, J_com)
+    return Dynamics(pose, S, V, A, drift, force, wrench, pose.position + com,
+                    wrench[..., 3:] / mass[..., None] + gravity, IV, M, J_com)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +132,7 @@ def coming_height(ground: Probe, points: Points, dt: float) -> Array:
     """(P,) distance from the ground after one step of the integrator, to second order:
     q (+) dt (v + dt a) moves a point by  dt J v + dt^2 (J a + Jdot v / 2)."""
     moved = points.velocity - ground.velocity + dt * (points.acceleration - 0.5 * points.drift)
-    return np.asarray(ground.distance + dt * (ground.normal * moved).sum(1))
+    return np.asarray(ground.distance + dt * ((ground.normal * moved) @ _ONES))
 
 
 def points(pose: Pose, motion: Dynamics, links: Ints, local: Array) -> Points:
@@ -128,7 +140,8 @@ def points(pose: Pose, motion: Dynamics, links: Ints, local: Array) -> Points:
     arm = pose.x.take(links, axis=-2) + (pose.R.take(links, axis=-3) @ local[..., None])[..., 0]
     V, A = motion.V.take(links, axis=-2), motion.A.take(links, axis=-2)
     K = skew(arm)
-    both = np.stack((V, A, motion.drift.take(links, axis=-2)), axis=-1)             # (..., P, 6, 3)
+    both = np.empty(V.shape + (3,))                                                 # (..., P, 6, 3)
+    both[..., 0], both[..., 1], both[..., 2] = V, A, motion.drift.take(links, axis=-2)
     moved = both[..., 3:, :] - K @ both[..., :3, :]
     velocity = moved[..., 0]
     turning = cross(V[..., :3], velocity)
@@ -141,7 +154,7 @@ def point_jacobian(tree: Tree, motion: Dynamics, links: Ints, positions: Array) 
     count = len(links)
     K = np.zeros((count, 3, 6))
     K[:, :, :3] = skew(-arm)
-    K[:, (0, 1, 2), (3, 4, 5)] = 1.0
+    K[:, 0, 3] = K[:, 1, 4] = K[:, 2, 5] = 1.0
     J = (K.reshape(3 * count, 6) @ motion.S.T).reshape(count, 3, tree.nv)
-    J *= tree.moves[links][:, None, :]
+    J *= tree.moves.take(links, axis=0)[:, None, :]
     return J

@@ -13,6 +13,8 @@ from ..model.arrays import Array, Ints
 from ..numerics import rotation
 from .tree import Tree
 
+_NOWHERE: Array = np.eye(4)
+
 
 @dataclass(frozen=True, eq=False)
 class Pose:
@@ -28,7 +30,7 @@ def forward(tree: Tree, offsets: Array, position: Array, rotations: Array) -> Po
     count = tree.count
     H = np.empty(rotations.shape[:-2] + (count + 1, 4, 4))
     H[..., :count, :, :] = rotation.homogeneous(rotations)
-    H[..., count, :, :] = np.eye(4)  # the ancestor of those that have none
+    H[..., count, :, :] = _NOWHERE  # the ancestor of those that have none
     H[..., 1:count, :3, 3] = offsets[..., 1:, :]
     for ancestor in tree.jumps:
         H[..., :count, :, :] = H.take(ancestor, axis=-3) @ H[..., :count, :, :]
@@ -50,8 +52,8 @@ def tangent(tree: Tree, difference: Array, root: Array) -> Array:
 
 def advance(tree: Tree, position: Array, rotations: Array, v: Array, dt: float) -> tuple[Array, Array]:
     """q (+) dt v: the pose one step later. Fixed joints keep their rotation."""
-    turns = (tree.expand @ (dt * v)).reshape(-1, 3)
-    return position + dt * v[:3], rotation.add(rotations, turns)
+    moved = dt * v
+    return position + moved[:3], rotation.add(rotations, tree.turns(moved))
 
 
 def motion_axes(tree: Tree, pose: Pose) -> Array:

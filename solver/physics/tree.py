@@ -36,6 +36,8 @@ class Tree:
             self.expand[3 * i:3 * i + 3, dof] = self.dof_axis[dof]
         self.collect: Array = np.ascontiguousarray(self.expand[:, 3:].T)   # (nv - 3, 3 N)
 
+        self.is_all_ball = all(joint == "ball" for joint in character.joints)
+
         above = character.is_ancestor.astype(np.float64)        # [i, j] j moves i
         self.above: Array = above                               # (N, N)
         self.below: Array = np.ascontiguousarray(above.T)       # [i, j] j hangs on i
@@ -44,9 +46,10 @@ class Tree:
         self.own[self.dof_link[3:], np.arange(3, nv)] = 1.0
 
         chain = above[self.dof_link][:, self.dof_link]          # [c, d]: link of d moves link of c
-        self.mass_mask: Array = np.ascontiguousarray(chain.T)   # keep S_c . F_d where d hangs on (or is) c
-        self.mass_mask_transposed: Array = np.ascontiguousarray(chain * (1.0 - chain.T))
+        # keep S_c . F_d once, where d hangs on (or is) c; half of the diagonal, as M = X + X^T
+        self.mass_mask: Array = np.triu(chain.T, 1) + 0.5 * np.eye(nv)
 
+        self.sum6: Array = np.ones(6)
         self.jumps: list[Ints] = []  # pointer jumping, log2(depth) rounds; `count` stands for "no ancestor"
         ancestor = np.append(np.where(character.parents < 0, count, character.parents), count)
         while (ancestor[:-1] < count).any():
@@ -59,3 +62,8 @@ class Tree:
         self.ball_links: Ints = np.array([i for i, j in enumerate(character.joints) if j == "ball"], dtype=np.intp)
         self.ball_dofs: Ints = np.array([int(np.flatnonzero(self.own[i])[0]) for i in self.ball_links],
                                         dtype=np.intp)  # the first of three
+
+    def turns(self, v: Array) -> Array:
+        """(N, 3) rotation vectors of the links, in their own axes, from rates or displacements (nv,)."""
+        flat = v[3:] if self.is_all_ball else self.expand @ v
+        return np.asarray(flat.reshape(-1, 3))

@@ -12,6 +12,8 @@ chains, and damping is 2 zeta omega (the paper's omega zeta is half of critical)
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 
 from ...model.arrays import Array, Ints
@@ -38,6 +40,7 @@ WATCHED = 0.15         # m: points lower than this must not go under the ground
 NEARLY = 0.1           # rad: joints this near to a limit get a row
 CALM = 0.7             # a point already inside comes out by this factor per step: no pop
 FASTEST = 40.0         # rad/s beyond the reference, m/s for the root: a safety net
+_ONES = np.ones(3)     # x @ _ONES is x.sum(-1), in a third of the time
 
 
 class QuasiPhysical:
@@ -63,7 +66,9 @@ class QuasiPhysical:
         self._load_links = [character.index(load.body) for load in scene.loads]
         self._load_masses = np.zeros(len(scene.loads))
         self._normal: Array | None = None
+        self._binding: set[int] = set()   # names of the rows of C that bound the last step
         self._edges = np.zeros((0, 4, 3))
+        self._double_rate, self._squared_rate = 2.0 * self.weights.rate[:, None], self.weights.rate[:, None] ** 2
         self._limited = np.flatnonzero((np.isfinite(clip.lower) | np.isfinite(clip.upper)).any(1))
         is_hinge = [character.joints[i] == "hinge" for i in self._limited]
         self._hinges = np.flatnonzero(is_hinge)
@@ -97,44 +102,59 @@ class QuasiPhysical:
         active = np.flatnonzero(hold.touching)
         if ground.normal is not self._normal:                                  # most grounds are the same everywhere
             self._normal, self._edges = ground.normal, cone_edges(ground.normal, ground.friction)
-        edges = self._edges[active]                                            # (nc, 4, 3)
-        B = (edges @ J[active]).reshape(-1, tree.nv).T                         # (nv, 4 nc)
-        usual = moment.edge_forces[active].reshape(-1)                         # lambda*
-        rho = motion.force - external - moment.torque - B @ usual
+        edges = self._edges.take(active, axis=0)                               # (nc, 4, 3)
+        Bt = (edges @ J.take(active, axis=0)).reshape(-1, tree.nv)             # B^T (4 nc, nv)
+        usual = moment.edge_forces.take(active, axis=0).reshape(-1)            # lambda*
+        rho = motion.force - external - moment.torque - usual @ Bt
 
         # the goal's particle, then all targets
         target = self.path.advance(pushed[:2] / clip.character.mass, bool(clip.is_standing[k]), dt)
-        W_tau = self.weights.effort
+        W_half = self.weights.effort_sqrt                                      # W_tau^1/2
         W_p, coupling = self.weights.pose_at(state.time)
         S_w = motion.S[:, :3]
         eps_p = self._pose_error(moment, pose, motion)                         # (N, 3)
         eps_root = self._root_error(moment, state, v)
         eps_e = self._foot_error(moment, touch, hold, dt)                      # (P, 3)
 
-        # rows of the end-effector term: all directions with the tangent weight, the normal with what it has more
+        # X = [W_tau^1/2 M; W_e^1/2 E], Q = X^T X + ...; rows of E: all directions with the tangent weight, then the
+        # normal with what it has more
+        nv, count = tree.nv, len(hold.touching)
         J_n = (ground.normal[:, None, :] @ J)[:, 0]                            # (P, nv)
-        E = np.concatenate((J.reshape(-1, tree.nv), J_n))
-        W_e = self._grip * np.concatenate((np.repeat(hold.tangent_weight, 3), hold.normal_weight - hold.tangent_weight))
-        WE = E * W_e[:, None]
-        WM, WB = M * W_tau[:, None], B * W_tau[:, None]
-        Q = M @ WM
-        Q += (S_w @ S_w.T) * coupling
-        Q += E.T @ WE
-        Q.ravel()[:3 * tree.nv:tree.nv + 1] += self.weights.root_position
-        c = (S_w * (tree.below @ (W_p[:, None] * eps_p))[tree.dof_link]).sum(1)
-        c += WE.T @ np.concatenate((eps_e.reshape(-1), (ground.normal * eps_e).sum(1)))
-        c -= WM.T @ rho
+        X = np.empty((nv + 4 * count, nv))
+        np.multiply(M, W_half[:, None], out=X[:nv])
+        t_half = np.sqrt(self._grip * hold.tangent_weight)
+        n_half = np.sqrt(self._grip * (hold.normal_weight - hold.tangent_weight))
+        np.multiply(J, t_half[:, None, None], out=X[nv:nv + 3 * count].reshape(J.shape))
+        np.multiply(J_n, n_half[:, None], out=X[nv + 3 * count:])
+        eps = np.empty(4 * count)
+        np.multiply(eps_e, t_half[:, None], out=eps[:3 * count].reshape(-1, 3))
+        np.multiply((ground.normal * eps_e) @ _ONES, n_half, out=eps[3 * count:])
+        Y = np.empty((len(Bt) + 1, nv))                                        # [B, rho]^T W_tau^1/2
+        np.multiply(Bt, W_half, out=Y[:-1])
+        np.multiply(rho, W_half, out=Y[-1])
+        MB = Y @ X[:nv]                                                        # [B, rho]^T W_tau M
+        BB = Y @ Y.T                                                           # [B, rho]^T W_tau [B, rho]
+        Q = X.T @ X
+        pull = S_w @ S_w.T
+        pull *= coupling
+        Q += pull
+        Q.ravel()[:3 * nv:nv + 1] += self.weights.root_position
+        c = (S_w * (tree.below @ (W_p[:, None] * eps_p)).take(tree.dof_link, axis=0)) @ _ONES
+        c += eps @ X[nv:]
+        c -= MB[-1]
         c[:3] += self.weights.root_position * eps_root
 
         G, g = self._goal(k, moment, motion, target, dt)
-        C, u = self._rows(k, dt, state, moment, touch, J_n, ground)
-        d, e, _ = minimise(Q, c, WM.T @ B, B.T @ WB, WB.T @ rho, -usual, G, g, C, u)
-        return self._finish(k, dt, state, moment, motion, external, active, edges, B, d, e, usual)
+        C, u, names = self._rows(k, dt, state, moment, touch, J_n, ground)
+        guess = [n for n, name in enumerate(names) if name in self._binding] if self._binding else []
+        d, e, binding = minimise(Q, c, MB[:-1].T, BB[:-1, :-1], BB[-1, :-1], -usual, G, g, C, u, guess)
+        self._binding = {names[n] for n in binding}
+        return self._finish(k, dt, state, moment, motion, external, active, edges, Bt, d, e, usual)
 
     # -- the pieces ----------------------------------------------------------------------------------------------
 
     def _finish(self, k: int, dt: float, state: State, moment: Moment, motion: Dynamics, external: Array, active: Ints,
-                edges: Array, B: Array, d: Array, e: Array, usual: Array) -> Step:
+                edges: Array, Bt: Array, d: Array, e: Array, usual: Array) -> Step:
         """Integrate ([Levine2012] eq. 4, 5) and account for every force."""
         tree = self.tree
         assert motion.M is not None
@@ -142,7 +162,7 @@ class QuasiPhysical:
         v = state.velocity + dt * (moment.a + d)
         extra = v - v_ref
         fastest = float(np.abs(extra).max())
-        if not np.isfinite(fastest):
+        if not isfinite(fastest):
             self._note(k, "The step had no finite answer; the keys were followed instead.")
             v, d, e = v_ref, (v_ref - state.velocity) / dt - moment.a, np.zeros_like(e)
         elif fastest > FASTEST:
@@ -153,12 +173,12 @@ class QuasiPhysical:
         if len(tree.fixed_links):
             rotations[tree.fixed_links] = self.clip.rotations[k + 1, tree.fixed_links]
         edge_forces = usual + e
-        total = motion.force + motion.M @ d - external - B @ edge_forces
+        total = motion.force + motion.M @ d - external - edge_forces @ Bt
         torque = total.copy()
         torque[:6] = 0.0
         count = len(self._links)
         forces, contacts = np.zeros((count, 3)), np.zeros(count, dtype=bool)
-        forces[active] = (edge_forces.reshape(-1, 4, 1) * edges).sum(1)
+        forces[active] = (edge_forces.reshape(-1, 1, 4) @ edges)[:, 0]
         contacts[active] = True
         return Step(State(float(self.clip.times[k + 1]), position, rotations, v), moment.a + d, torque, total[:6],
                     contacts, forces, external, self._load_masses.copy())
@@ -178,7 +198,7 @@ class QuasiPhysical:
 
     def _loaded(self, shape: Shape) -> Shape:
         """The shape with the loads as point masses; the reference itself carries none, so they disturb it."""
-        if not self._load_masses.any():
+        if not self._load_links or not self._load_masses.any():
             return shape
         inertias = shape.inertias.copy()
         for load, link, mass in zip(self.scene.loads, self._load_links, self._load_masses, strict=True):
@@ -207,18 +227,17 @@ class QuasiPhysical:
             R = motion.pose.R[link]
             if push.frame == "body":
                 force = R @ force
-            place = motion.pose.position + motion.pose.x[link] + R @ push.point
-            J = point_jacobian(self.tree, motion, np.array([link]), place[None])[0]
-            external += J.T @ force
+            arm = motion.pose.x[link] + R @ push.point
+            wrench = np.concatenate((rotation.cross(arm, force), force))
+            external += (motion.S @ wrench) * self.tree.moves[link]            # J^T f
             total += force
         return external, total
 
     def _pose_error(self, moment: Moment, pose: Pose, motion: Dynamics) -> Array:
         """eps_p: world angular accelerations wanted beyond those of a*."""
-        w = self.weights.rate[:, None]
         turn = rotation.log_matrix(pose.R.swapaxes(-1, -2) @ moment.R)         # e_i = Log(R_i^T R*_i)
-        wanted = moment.angular_acceleration + 2.0 * w * moment.angular_velocity + w * w * turn
-        return np.asarray((pose.R @ wanted[..., None])[..., 0] - 2.0 * w * motion.V[:, :3] - motion.A[:, :3])
+        wanted = moment.angular_acceleration + self._double_rate * moment.angular_velocity + self._squared_rate * turn
+        return np.asarray((pose.R @ wanted[..., None])[..., 0] - self._double_rate * motion.V[:, :3] - motion.A[:, :3])
 
     def _root_error(self, moment: Moment, state: State, v: Array) -> Array:
         w = self.settings.leg_return
@@ -254,44 +273,51 @@ class QuasiPhysical:
         return J[:2], (moment.goal_acceleration - acceleration)[:2] + wanted
 
     def _rows(self, k: int, dt: float, state: State, moment: Moment, touch: Points, J_n: Array,
-              ground: Probe) -> tuple[Array, Array]:
-        """C d <= u: no low point under the ground, no joint past its limit, at the end of the step."""
+              ground: Probe) -> tuple[Array, Array, list[int]]:
+        """C d <= u: no low point under the ground, no joint past its limit, at the end of the step; and names of the
+        rows (a point, or -1 - a limit) that say the same from step to step."""
         height = ground.distance
         low = np.flatnonzero(height < WATCHED)
-        rows, bounds = [], []
+        rows, bounds, names = [], [], []
         if len(low):
+            names += low.tolist()
             coming = coming_height(ground, touch, dt)
             floor = np.minimum(np.minimum(0.0, moment.next_height), CALM * height)
-            rows.append(-J_n[low])
-            bounds.append(((coming - floor) / (dt * dt))[low])
+            rows.append(-J_n.take(low, axis=0))
+            bounds.append(((coming - floor) / (dt * dt)).take(low))
         if len(self._limited):
-            limit_rows, limit_bounds = self._limit_rows(k, dt, state, moment)
+            limit_rows, limit_bounds, limit_names = self._limit_rows(k, dt, state, moment)
             if len(limit_bounds):
                 rows.append(limit_rows)
                 bounds.append(limit_bounds)
+                names += limit_names
         if not rows:
-            return np.zeros((0, self.tree.nv)), np.zeros(0)
-        return np.concatenate(rows), np.concatenate(bounds)
+            return np.zeros((0, self.tree.nv)), np.zeros(0), names
+        if len(rows) == 1:
+            return rows[0], bounds[0], names
+        return np.concatenate(rows), np.concatenate(bounds), names
 
-    def _limit_rows(self, k: int, dt: float, state: State, moment: Moment) -> tuple[Array, Array]:
+    def _limit_rows(self, k: int, dt: float, state: State, moment: Moment) -> tuple[Array, Array, list[int]]:
         """r + Jr^-1(r) dt (v + dt (a* + d)) within the box, for joints near their limits;
         the reference's own next angle is always admitted."""
         tree, links = self.tree, self._limited
         r = rotation.log(state.rotations.take(links, axis=0))
-        turning = (tree.expand @ (state.velocity + dt * moment.a)).reshape(-1, 3).take(links, axis=0)
+        turning = tree.turns(state.velocity + dt * moment.a).take(links, axis=0)
         ahead = r + dt * turning
-        ahead[self._hinges] = (ahead[self._hinges] * self._hinge_axes).sum(1, keepdims=True)
-        close = ((ahead < self._nearly_low) | (ahead > self._nearly_high)).any(1)
+        if len(self._hinges):
+            ahead[self._hinges] = (ahead[self._hinges] * self._hinge_axes).sum(1, keepdims=True)
+        close = (ahead < self._nearly_low) | (ahead > self._nearly_high)
+        if not close.any():
+            return np.zeros((0, tree.nv)), np.zeros(0), []
         rows: list[Array] = []
         bounds: list[float] = []
-        for n in np.flatnonzero(close):
-            self._add_limit(int(links[n]), k, dt, r[n], turning[n], rows, bounds)
-        if not rows:
-            return np.zeros((0, tree.nv)), np.zeros(0)
-        return np.array(rows), np.array(bounds)
+        names: list[int] = []
+        for n in np.flatnonzero(close.any(1)):
+            self._add_limit(int(links[n]), k, dt, r[n], turning[n], rows, bounds, names)
+        return np.array(rows), np.array(bounds), names
 
     def _add_limit(self, link: int, k: int, dt: float, r: Array, turning: Array, rows: list[Array],
-                   bounds: list[float]) -> None:
+                   bounds: list[float], names: list[int]) -> None:
         """Rows of one joint, an upper and a lower one per limited angle."""
         clip = self.clip
         expand = self.tree.expand[3 * link:3 * link + 3]
@@ -311,4 +337,5 @@ class QuasiPhysical:
                     past = sign * r[n] - limit  # already past it: come back calmly
                     bound = max(limit, sign * ref_next[n], limit + CALM * past)
                     rows.append(sign * slopes[n])
+                    names.append(-1 - (6 * link + 2 * n + (sign > 0.0)))
                     bounds.append((bound - sign * coming[n]) / (dt * dt))

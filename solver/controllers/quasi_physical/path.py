@@ -8,6 +8,8 @@ the path plus the offset b of a particle on a spring (the paper's Appendix A),
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from ...model.arrays import Array
@@ -31,8 +33,11 @@ class Path:
         """Move the particle by one step under push / m (m/s2); returns b of the next step."""
         if self.is_hard:
             push = np.zeros(2)
+        if not (push.any() or self.offset.any() or self.rate.any()):
+            self.acceleration = push
+            return self.offset
         w = max(self.return_rate, STANDING_RETURN) if standing or self.is_hard else self.return_rate
-        w = w * np.sqrt(1.0 + float(self.offset @ self.offset) / self.reach ** 2)
+        w = w * sqrt(1.0 + float(self.offset @ self.offset) / self.reach ** 2)
         self.acceleration = push - 2.0 * w * self.rate - w * w * self.offset
         self.rate = self.rate + dt * self.acceleration
         self.offset = self.offset + dt * self.rate

@@ -52,6 +52,7 @@ class Weights:
         self.effort: Array = effort[tree.dof_link]                 # (nv,)
         self.effort[:3] = settings.physicality / mass
         self.effort[3:6] = settings.physicality * settings.helper_turn / (mass * size2)
+        self.effort_sqrt: Array = np.sqrt(self.effort)             # (nv,)
         self.pose: Array = pose                                    # (N,)
         self.root_position = PAPER_POSE * mass
         self.rate: Array = np.array([settings.leg_return if role in LEGS else settings.upper_return
