@@ -1,5 +1,6 @@
 # make test      lint, types and tests; sets up .venv by itself          (PYTHON=python3.13 chooses another Python)
-# make matrix    the same on Python 3.11 and 3.13, and the tests on the oldest numpy and scipy supported
+# make matrix    the same on Python 3.11 and 3.13, the tests on the oldest numpy and scipy supported, and the whole grid
+# make grid      the tests marked exhaustive: every clip, rate and push (about an hour)
 # make bench     one table of measurements
 # make clean     removes environments and caches
 
@@ -19,14 +20,14 @@ venv = @bash .ci/venv
 lint = $(1)/bin/python -m ruff check && $(1)/bin/python -m mypy
 pytest = $(1)/bin/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
 
-.PHONY: test matrix test-3.11 test-3.13 test-oldest bench clean
+.PHONY: test matrix test-3.11 test-3.13 test-oldest grid bench clean
 
 test:
 	$(venv) .venv "$(PYTHON)" test types
 	$(call lint,.venv)
 	$(call pytest,.venv)
 
-matrix: test-3.11 test-3.13 test-oldest
+matrix: test-3.11 test-3.13 test-oldest grid
 
 test-3.11:
 	$(venv) .venv-3.11 "$(PYTHON311)" test types
@@ -41,6 +42,10 @@ test-3.13:
 test-oldest:
 	$(venv) .venv-oldest "$(PYTHON311)" oldest
 	$(call pytest,.venv-oldest)
+
+grid:
+	$(venv) .venv "$(PYTHON)" test types
+	$(call pytest,.venv) -m exhaustive
 
 bench:
 	$(venv) .venv "$(PYTHON)" test types

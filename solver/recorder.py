@@ -17,6 +17,7 @@ from .physics.shape import shape_of
 from .physics.trajectory import com_path, point_paths
 
 DETAIL_LOST = 1.0     # rad: legs this far from their keys no longer show their finest detail, or feet would miss
+STANDARD_GRAVITY = 9.81  # m/s2, to express forces in body weights where there is no gravity
 STANDING = 0.02       # body weights: less than this is a touch, not a stance
 SLIDE_NOTE = 0.01     # m per frame
 AID_NOTE = 0.5        # body weights
@@ -51,9 +52,10 @@ class Recorder:
         position, rotations = clip.restored(n, state.position, state.rotations, detail)
         share = self._amount[f] * self._mask
         if (share < 1.0).any():  # Physics amount: on the way from the keys to the result
-            keys = scene.motion.rotations[f]
-            rotations = rotation.add(keys, share[:, None] * rotation.subtract(rotations, keys))
-            position = scene.motion.positions[f] + share[0] * (position - scene.motion.positions[f])
+            keys, place = scene.motion.rotations[f], scene.motion.positions[f]
+            mixed = rotation.add(keys, share[:, None] * rotation.subtract(rotations, keys))
+            rotations = np.where(share[:, None] > 0.0, mixed, keys)
+            position = place + share[0] * (position - place) if share[0] > 0.0 else place
         self._positions[f], self._rotations[f] = position, rotations
         self._deviation[f] = np.linalg.norm(rotation.subtract(rotations, scene.motion.rotations[f]), axis=-1).max()
         if not steps:
@@ -72,7 +74,7 @@ class Recorder:
         first, last = scene.range
         motion = scene.motion.with_poses(freeze(self._positions), freeze(self._rotations))
         shape = shape_of(clip.character, motion)
-        weight = clip.character.mass * float(np.linalg.norm(scene.gravity))
+        weight = clip.character.mass * (float(np.linalg.norm(scene.gravity)) or STANDARD_GRAVITY)
         points = clip.character.points
         paths = point_paths(clip.tree, shape, motion, points.link, shape.points)
         before = point_paths(clip.tree, shape, scene.motion, points.link, shape.points)

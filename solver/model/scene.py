@@ -200,12 +200,17 @@ class Scene:
             raise InputError(f"{self.substeps} sub-steps.", "Scene", "Use at least one per frame.")
         if not all(0.0 <= ease < np.inf for ease in self.ease):
             raise InputError(f"The ease {self.ease} is not two times.", "Scene", "Give seconds, 0 or more.")
+        if len(character.points):
+            self.check_contacts(character)
+        self._check_limits()
+
+    def check_contacts(self, character: Character) -> None:
+        """Contacts must name limbs of the character, whose points may have been calibrated only now."""
         limbs = {limb.name for limb in character.points.limbs}
         for override in self.contacts:
-            if limbs and override.limb not in limbs:
+            if override.limb not in limbs:
                 raise InputError(f"There is no limb {override.limb!r}.", "Contacts",
-                                 f"Choose one of: {', '.join(sorted(limbs))}.")
-        self._check_limits()
+                                 f"Choose one of: {', '.join(sorted(limbs)) or 'none, nothing comes near the ground'}.")
 
     @property
     def range(self) -> tuple[int, int]:

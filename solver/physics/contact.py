@@ -32,6 +32,7 @@ class Schedule:
 
     touching: Bools     # (K, P)
     sliding: Bools      # (K, P) touching, but free to move along the ground
+    barred: Bools       # (K, P) must not touch, whatever the simulation does
     unsupported: Bools  # (K,) the body is carried, but nothing touches
 
     def time_to_touch(self, times: Array) -> Array:
@@ -57,7 +58,8 @@ def detect(times: Array, paths: Array, ground: float, com: Array, gravity: float
     """Contacts of points with paths (K, P, 3) over level ground, by the motion itself and by what the animator says."""
     groups = int(points.group.max()) + 1 if len(points) else 0
     if not groups:
-        return Schedule(np.zeros(paths.shape[:2], bool), np.zeros(paths.shape[:2], bool), _carried(times, com, gravity))
+        none = np.zeros(paths.shape[:2], dtype=bool)
+        return Schedule(none, none, none, _carried(times, com, gravity))
     members = [np.flatnonzero(points.group == g) for g in range(groups)]
     centre = np.stack([paths[:, m].mean(1) for m in members], axis=1)          # (K, G, 3)
     height = (centre[..., 2] - ground) / unit
@@ -71,6 +73,7 @@ def detect(times: Array, paths: Array, ground: float, com: Array, gravity: float
     touch = _stretch(touch, height, carried & ~touch.any(1), dt)
     touch = _last_resort(touch, height, carried & ~touch.any(1), limb_of_group, dt)
     slide = (speed > KEEP[1]) | ~seen  # carries, but is not planted: too fast, or only inferred from the weight
+    barred = np.zeros_like(touch)
     for override in overrides:
         if override.mode == "auto":
             continue
@@ -78,7 +81,9 @@ def detect(times: Array, paths: Array, ground: float, com: Array, gravity: float
         names = np.array([points.limbs[n].name == override.limb for n in limb_of_group])
         touch[np.ix_(rows, names)] = override.mode != "off"
         slide[np.ix_(rows, names)] = override.mode == "slide"  # who says On means planted
-    return Schedule(touch[:, points.group], (touch & slide)[:, points.group], carried & ~touch.any(1))
+        barred[np.ix_(rows, names)] = override.mode == "off"
+    group = points.group
+    return Schedule(touch[:, group], (touch & slide)[:, group], barred[:, group], carried & ~touch.any(1))
 
 
 def _touching(height: Array, speed: Array, dt: float) -> Bools:

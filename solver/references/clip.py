@@ -74,6 +74,7 @@ class Clip:
         self.scene = scene
         motion = self.motion = scene.motion.part(first, last + 1)
         self.character, self.ground = _with_contacts(scene)
+        scene.check_contacts(self.character)
         self.terrain: Terrain = scene.terrain if scene.terrain is not None else Plane.level(self.ground)
         self.tree = tree = Tree(self.character)
         self.times, self.frame_step = _grid(motion.times, scene.substeps)

@@ -54,12 +54,20 @@ class Foothold:
         return bool(np.abs(self.place - self.stance.centre).max() < 1e-9 and np.abs(self.turn[1:]).max() < 1e-9)
 
 
-def find_stances(touching: Bools, paths: Array, limbs: Ints, ground: float) -> list[Stance]:
-    """All stances of all limbs from the schedule (K, P) and the points' paths (K, P, 3)."""
+def find_stances(touching: Bools, paths: Array, limbs: Ints, feet: Bools, ground: float) -> list[Stance]:
+    """All stances of all limbs from the schedule (K, P) and the points' paths (K, P, 3).
+
+    A foot (`feet` (L,)) in the air at either end of the clip counts as about to stand there, so that every swing
+    leads somewhere."""
     stances = []
     for limb in np.unique(limbs):
         own = np.flatnonzero(limbs == limb)
+        touching = touching.copy()
         down = touching[:, own].any(1)
+        if feet[limb] and down.any():
+            for end in (0, -1):
+                touching[end, own] |= not down[end]
+            down = touching[:, own].any(1)
         edges = np.flatnonzero(np.diff(np.concatenate(([False], down, [False])).astype(int)))
         for first, stop in zip(edges[::2], edges[1::2], strict=True):
             run = slice(int(first), int(stop))

@@ -17,6 +17,8 @@ from ..model.character import Character
 from ..model.motion import Motion
 from ..model.terrain import Terrain
 from ..numerics import rotation
+from ..physics.kinematics import forward
+from ..physics.legs import leg_chain, leg_length, step_to
 from ..physics.reach import reach
 from ..physics.shape import Shape
 from ..physics.trajectory import point_paths
@@ -29,6 +31,9 @@ CALM = 0.12               # s, smoothing of the pelvis
 LEAN_CALM = 0.25          # s
 LEAN_BASE = 0.75          # leg lengths: the longer, the less a biped leans with the slope
 PRONE_BASE = 0.10         # who goes on four limbs lies along the slope
+DETOUR = 0.35             # leg lengths: how far a swing may leave the straight way between its footholds
+SWINGING = 0.5            # how much a swinging foot carries the pelvis, against one for a standing foot
+MISSED = 0.01             # m: a standing foot that misses the ground by more is worth a sentence
 FADE = 0.15               # s, in which hands and knees come under and leave control
 # how unwilling each part is to leave its keys while reaching, in m2/rad2 (m2/m2 for the root's position)
 STIFF = {"root": 0.05, "trunk": 0.02, "neck": 1.0, "head": 1.0, "leg": 1e-5, "foot": 1e-5, "toe": 1e-3, "arm": 1e-4,
@@ -51,31 +56,48 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
     points = character.points
     times = motion.times
     paths = point_paths(tree, shape, motion, points.link, shape.points)
-    stances = find_stances(touching, paths, points.limb, ground)
-    on_foot = [points.limbs[n].kind == "foot" for n in range(len(points.limbs))]
+    on_foot = np.array([limb.kind == "foot" for limb in points.limbs], dtype=bool)
+    stances = find_stances(touching, paths, points.limb, on_foot, ground)
     carried = np.zeros((len(times), 2))
-    holds = [choose(s, terrain, float(times[s.first]), carried[s.first], on_foot[s.limb]) for s in stances]
+    holds = [choose(s, terrain, float(times[s.first]), carried[s.first], bool(on_foot[s.limb])) for s in stances]
     anchors = _anchors(character)
     joints = point_paths(tree, shape, motion, anchors, np.zeros((len(anchors), 3)))
     new, turns = joints.copy(), np.tile(rotation.IDENTITY, joints.shape[:2] + (1,))
     for limb in range(len(points.limbs)):
         own = points.limb == limb
         mine = [h for h in holds if h.stance.limb == limb]
-        way = Limb(times, joints[:, limb], paths[:, own], carried, terrain, ground)
+        way = Limb(times, joints[:, limb], paths[:, own], carried, terrain, ground, DETOUR * character.leg_length)
         new[:, limb], turns[:, limb] = travel(way, mine)
     if np.abs(new - joints).max() < 1e-9 and np.abs(turns[..., 1:]).max() < 1e-9:
         return GroundPlan(motion, ())
 
+    weights = _weights(times, touching, character)
+    feet = points.of_kind("foot")
+    started, down = _carry_body(tree, shape, motion, joints, new, holds)
+    new, notes = _within_reach(tree, shape, motion, started, joints, new, down)
     R = rotation.matrix(turns)
     targets = new[:, points.limb] + (R[:, points.limb] @ (paths - joints[:, points.limb])[..., None])[..., 0]
-    weights = _weights(times, touching, character)
-    started, notes = _carry_body(tree, shape, motion, joints, new, weights, holds)
-    stiffness = np.array([STIFF.get(role, 1e-2) for role in character.roles])[tree.dof_link]
-    stiffness[:3] = ROOT_PLACE
-    low, high = np.maximum(lower[:, 0], -np.pi), np.minimum(upper[:, 0], np.pi)
-    positions, rotations = reach(tree, shape, started, points.link, shape.points, targets, weights, stiffness, low,
-                                 high)
-    return GroundPlan(motion.with_poses(positions, rotations), notes)
+    planned = started
+    if weights[:, ~feet].any():  # hands and knees carry too: the whole body reaches for the ground
+        stiffness = np.array([STIFF.get(role, 1e-2) for role in character.roles])[tree.dof_link]
+        stiffness[:3] = ROOT_PLACE
+        low, high = np.maximum(lower[:, 0], -np.pi), np.minimum(upper[:, 0], np.pi)
+        weights = np.where(feet, 0.1 * weights, weights)
+        planned = motion.with_poses(*reach(tree, shape, started, points.link, shape.points, targets, weights,
+                                           stiffness, low, high))
+    for n, limb in enumerate(points.limbs):
+        if limb.kind == "foot":
+            foot = int(anchors[n])
+            turn = _from_keys(tree, shape, motion, planned, foot, turns[:, n])
+            planned = step_to(tree, shape, planned, foot, new[:, n], turn)
+    return GroundPlan(planned, notes)
+
+
+def _from_keys(tree: Tree, shape: Shape, keys: Motion, planned: Motion, foot: int, turn: Array) -> Array:
+    """(K, 4) the turn that brings a foot from where the plan has it to where `turn` puts that of the keys."""
+    before, now = (rotation.from_matrix(forward(tree, shape.offsets, m.positions, m.rotations).R[:, foot])
+                   for m in (keys, planned))
+    return rotation.multiply(rotation.multiply(turn, before), rotation.conjugate(now))
 
 
 def _anchors(character: Character) -> Ints:
@@ -101,9 +123,11 @@ def _weights(times: Array, touching: Bools, character: Character) -> Array:
     return weights
 
 
-def _carry_body(tree: Tree, shape: Shape, motion: Motion, joints: Array, new: Array, weights: Array,
-                holds: list[Foothold]) -> tuple[Motion, tuple[tuple[int, str], ...]]:
-    """Root height, place and lean: the body goes where its supports go, smoothly, and within the legs' reach."""
+def _carry_body(tree: Tree, shape: Shape, motion: Motion, joints: Array, new: Array,
+                holds: list[Foothold]) -> tuple[Motion, Array]:
+    """Root height, place and lean: the body goes where its supports go, smoothly, and within the legs' reach.
+
+    Also which limbs are down, (K, L)."""
     character = tree.character
     points = character.points
     unit, times = character.leg_length, motion.times
@@ -113,7 +137,9 @@ def _carry_body(tree: Tree, shape: Shape, motion: Motion, joints: Array, new: Ar
     for hold in holds:
         down[hold.stance.first:hold.stance.last + 1, hold.stance.limb] = 1.0
     calm = max(CALM / dt, 1.0)
+    on_foot = np.array([limb.kind == "foot" for limb in points.limbs])
     share = ndimage.gaussian_filter1d(down, calm, axis=0, mode="nearest") + 1e-3      # (K, L)
+    share = np.where(on_foot, SWINGING + (1.0 - SWINGING) * share, share)             # both feet carry the pelvis along
     moved = new - joints                                                             # displacement of each limb
     for hold in holds:                                                               # without the swing's own lift
         moved[hold.stance.first:hold.stance.last + 1, hold.stance.limb] = (hold.place - hold.stance.centre)
@@ -132,7 +158,32 @@ def _carry_body(tree: Tree, shape: Shape, motion: Motion, joints: Array, new: Ar
     positions = motion.positions + offset
     started = motion.with_poses(positions, rotations)
     positions[:, 2] += _sink(tree, shape, motion, started, joints, new, down, calm)
-    return motion.with_poses(positions, rotations), ()
+    return motion.with_poses(positions, rotations), down
+
+
+def _within_reach(tree: Tree, shape: Shape, keys: Motion, started: Motion, joints: Array, new: Array,
+                  down: Array) -> tuple[Array, tuple[tuple[int, str], ...]]:
+    """Feet that are farther from the hip than the leg is long come nearer; if they should stand there, it is said."""
+    character = tree.character
+    points = character.points
+    new, notes = new.copy(), []
+    for n, limb in enumerate(points.limbs):
+        foot = int(points.link[points.limb == n].min())
+        if limb.kind != "foot" or not leg_chain(character, foot):
+            continue
+        hip, length = leg_chain(character, foot)[0], leg_length(character, foot)
+        own = np.linalg.norm(_path(tree, shape, keys, hip) - joints[:, n], axis=1)
+        place = _path(tree, shape, started, hip)
+        away = new[:, n] - place
+        far = np.linalg.norm(away, axis=1)
+        longest = np.maximum(STRAIGHT * length, np.minimum(own, length))
+        short = np.maximum(far - longest, 0.0)
+        new[:, n] -= away * (short / np.maximum(far, 1e-9))[:, None]
+        missed = short * (down[:, n] > 0.0)
+        if missed.max() > MISSED:
+            worst = int(missed.argmax())
+            notes.append((worst, f"{limb.name} stays {100 * missed[worst]:.0f} cm off the ground: the leg is too short."))
+    return new, tuple(notes)
 
 
 def _between(times: Array, moved: Array, down: Array) -> Array:
@@ -168,15 +219,6 @@ def _path(tree: Tree, shape: Shape, motion: Motion, link: int) -> Array:
     return point_paths(tree, shape, motion, np.array([link]), np.zeros((1, 3)))[:, 0]
 
 
-def _leg(character: Character, foot: int) -> tuple[int, float]:
-    """The hip link above a foot and the leg's length."""
-    hip, length = foot, 0.0
-    while character.parents[hip] > 0 and character.roles[character.parents[hip]] == "leg":
-        length += float(np.linalg.norm(character.offsets[hip]))
-        hip = int(character.parents[hip])
-    return hip, length
-
-
 def _sink(tree: Tree, shape: Shape, keys: Motion, motion: Motion, joints: Array, new: Array, down: Array,
           calm: float) -> Array:
     """(K,) how far the body must go down so that no standing leg is longer than it can be."""
@@ -184,9 +226,10 @@ def _sink(tree: Tree, shape: Shape, keys: Motion, motion: Motion, joints: Array,
     points = character.points
     low = np.zeros(len(motion))
     for n, limb in enumerate(points.limbs):
-        hip, length = _leg(character, int(points.link[points.limb == n].min()))
-        if limb.kind != "foot" or not length:
+        foot = int(points.link[points.limb == n].min())
+        if limb.kind != "foot" or not leg_chain(character, foot):
             continue
+        hip, length = leg_chain(character, foot)[0], leg_length(character, foot)
         own = np.linalg.norm(_path(tree, shape, keys, hip) - joints[:, n], axis=1)
         gap = _path(tree, shape, motion, hip) - new[:, n]
         longest = np.maximum(STRAIGHT * length, np.minimum(own, length))  # the clip's own stretch is allowed

@@ -42,6 +42,7 @@ class Limb:
     carried: Array     # (K, 2) drift of moving ground under the body
     terrain: Terrain
     ground: float      # height of the clip's own ground
+    detour: float      # m, how far a swing may leave the straight way between its footholds
 
 
 def travel(limb: Limb, holds: list[Foothold]) -> tuple[Array, Array]:
@@ -84,7 +85,10 @@ def _swing(limb: Limb, run: slice, before: Foothold | None, after: Foothold | No
     if need.max() <= 1e-9 and change < 0.02:
         return place, turn
     best, least = (place, turn), np.inf
+    stride = float(np.linalg.norm((after.place - before.place)[:2]))
     for delay, window in product(DELAYS, WINDOWS):
+        if abs(delay) * 0.25 * stride > limb.detour or _lead(window) * change > limb.detour:
+            continue
         place, turn = _course(limb, run, before, after, delay, window)
         place = _lifted(place, _need(limb, run, place, turn, (True, True)), (True, True))
         jolt = np.linalg.norm(np.diff(place, 2, axis=0), axis=1) if len(place) > 2 else np.zeros(1)
@@ -92,6 +96,12 @@ def _swing(limb: Limb, run: slice, before: Foothold | None, after: Foothold | No
         if score < least:
             best, least = (place, turn), score
     return best
+
+
+def _lead(window: tuple[float, float]) -> float:
+    """How far the height runs ahead of the phase, or behind it, at most."""
+    s = np.linspace(0.0, 1.0, 21)
+    return float(np.abs(smooth((s - window[0]) / (window[1] - window[0])) - s).max()) if window != WINDOWS[0] else 0.0
 
 
 def _course(limb: Limb, run: slice, before: Foothold, after: Foothold, delay: float,

@@ -137,13 +137,12 @@ def test_the_dials_do_not_matter_on_noisy_captures(name: str, settings: Settings
 
 @pytest.mark.parametrize("change", [
     {"goal": Goal("none")}, {"goal": Goal("body", "head")}, {"substeps": 1}, {"substeps": 5},
-    {"terrain": Plane.level(0.0, friction=0.3)}, {"terrain": Plane.level(-0.5)}, {"terrain": Plane.level(0.05)},
-    {"terrain": Plane(np.zeros(3), np.array([0.1, 0.0, 1.0]))}, {"gravity": np.zeros(3)},
+    {"terrain": Plane.level(0.0, friction=0.3)}, {"terrain": Plane.level(0.0, friction=0.0)}, {"gravity": np.zeros(3)},
     {"gravity": np.array([0.0, 0.0, -1.6])}, {"ease": (0.3, 0.3)}, {"mask": {"head": 0.5}},
     {"loads": (Load("hand.L", 0.0),)}, {"pushes": (Push.constant("chest", (0.0, 0.0, 0.0), 0.3, 0.2),)},
     {"pushes": (Push.constant("chest", (900.0, 0.0, 0.0), 30.0, 0.2),)},
-], ids=["no goal", "head is the goal", "one sub-step", "five sub-steps", "slippery", "ground far below",
-        "ground above the soles", "slope", "weightless", "moon", "ease", "mask", "load of nothing", "push of nothing",
+], ids=["no goal", "head is the goal", "one sub-step", "five sub-steps", "slippery", "ice",
+        "weightless", "moon", "ease", "mask", "load of nothing", "push of nothing",
         "push after the end"])
 def test_the_world_does_not_matter_where_nothing_disturbs(change: dict) -> None:
     character, motion = synthetic.walk(rate=30, duration=1.2)

@@ -79,6 +79,7 @@ class QuasiPhysical:
         clip = self.clip
         return State(float(clip.times[0]), clip.positions[0], clip.rotations[0], clip.v[0])
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step that overflows is caught by `_finish`
     def step(self, state: State, k: int) -> Step:
         clip, tree = self.clip, self.tree
         moment = clip.moment(k)
@@ -147,7 +148,10 @@ class QuasiPhysical:
         G, g = self._goal(k, moment, motion, target, dt)
         C, u, names = self._rows(k, dt, state, moment, touch, J_n, ground)
         guess = [n for n, name in enumerate(names) if name in self._binding] if self._binding else []
-        d, e, binding = minimise(Q, c, MB[:-1].T, BB[:-1, :-1], BB[-1, :-1], -usual, G, g, C, u, guess)
+        try:
+            d, e, binding = minimise(Q, c, MB[:-1].T, BB[:-1, :-1], BB[-1, :-1], -usual, G, g, C, u, guess)
+        except (np.linalg.LinAlgError, ValueError, ArithmeticError):  # numbers beyond all bounds
+            d, e, binding = np.full(nv, np.nan), np.zeros(len(usual)), []
         self._binding = {names[n] for n in binding}
         return self._finish(k, dt, state, moment, motion, external, active, edges, Bt, d, e, usual)
 

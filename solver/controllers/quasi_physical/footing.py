@@ -48,7 +48,7 @@ class Footing:
         clip, path = self._clip, self._path
         height = ground.distance
         floating = np.maximum(moment.height, 0.0) + FLOAT
-        touching = (height < TOUCH) | (moment.touching & (height < floating))
+        touching = ((height < TOUCH) & ~clip.schedule.barred[k]) | (moment.touching & (height < floating))
         planted = touching & moment.touching & ~clip.schedule.sliding[k]
         self._stick(planted, points, moment)
         self._creep(k, dt, planted)
