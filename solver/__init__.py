@@ -13,10 +13,11 @@ from .model.motion import Motion
 from .model.result import Note, Progress, Result, Step
 from .model.scene import ContactOverride, Goal, Load, Push, Scene
 from .model.state import State
-from .model.terrain import Plane, Probe, Terrain
+from .model.terrain import HeightField, Heights, Moving, Plane, Probe, Steps, Terrain, TriangleMesh, Union
 
 __all__ = [
     "NATURAL", "STRONG", "SUBTLE", "Character", "ContactOverride", "ContactPoints", "DivergenceError", "Goal",
-    "InputError", "Job", "Limb", "Link", "Load", "Motion", "NoSolutionError", "Note", "Plane", "Probe", "Progress",
-    "Push", "QuasiPhysical", "Result", "Scene", "Settings", "SolverError", "State", "Step", "Terrain", "bake", "finish",
+    "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load", "Motion", "Moving", "NoSolutionError", "Note",
+    "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Result", "Scene", "Settings", "SolverError", "State", "Step",
+    "Steps", "Terrain", "TriangleMesh", "Union", "bake", "finish",
 ]

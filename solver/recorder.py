@@ -18,7 +18,8 @@ from .physics.trajectory import com_path, point_paths
 
 DETAIL_LOST = 1.0     # rad: legs this far from their keys no longer show their finest detail, or feet would miss
 STANDARD_GRAVITY = 9.81  # m/s2, to express forces in body weights where there is no gravity
-STANDING = 0.02       # body weights: less than this is a touch, not a stance
+STANDING = 0.05       # body weights: less than this is a touch, not a stance
+LANDING = 0.05        # s: a foot that came down later than this ago is still landing
 SLIDE_NOTE = 0.01     # m per frame
 AID_NOTE = 0.5        # body weights
 
@@ -81,6 +82,7 @@ class Recorder:
         com = com_path(clip.tree, shape, motion)
         planted = self._contacts & self._loaded(weight)
         planted[first:last + 1] &= (clip.schedule.touching & ~clip.schedule.sliding)[clip.frame_step]
+        planted = _settled(planted, scene.motion.times)
         slide, reference_slide = _slide(paths, planted), _slide(before, planted)
         depth, reference_depth = self._depth(paths), self._depth(before)
         zmp, margins = self._balance(motion.positions, paths)
@@ -134,6 +136,15 @@ class Recorder:
         if extra[worst] > AID_NOTE:
             notes.append(Note("info", f"The helper force reaches {extra[worst]:.1f} body weights.", worst))
         return notes
+
+
+def _settled(planted: Bools, times: Array) -> Bools:
+    """(F, P) points that stand and have stood for LANDING seconds, or since the clip began."""
+    out = planted.copy()
+    earlier = np.searchsorted(times, times - LANDING + 1e-9)
+    for f, first in enumerate(earlier):
+        out[f] &= planted[min(first, max(f - 1, 0)):f].all(0)
+    return out
 
 
 def _slide(paths: Array, contacts: Bools) -> Array:

@@ -23,6 +23,7 @@ SLOW_TIME = 0.08    # s
 GAP = SHORTEST = 0.05   # s
 SUPPORT = 0.25      # of gravity: a body that accelerates up more than this against free fall stands on something
 STRETCH_TIME, STRETCH_HEIGHT = 0.08, 0.09
+SWEEPING = 1.2      # leg lengths per second
 LAST_RESORT = 0.45  # a limb higher than this cannot be what carries
 
 
@@ -71,7 +72,7 @@ def detect(times: Array, paths: Array, ground: float, com: Array, gravity: float
     carried = _carried(times, com, gravity)
     seen = touch
     touch = _stretch(touch, height, carried & ~touch.any(1), dt)
-    touch = _last_resort(touch, height, carried & ~touch.any(1), limb_of_group, dt)
+    touch = _last_resort(touch, height, speed, carried & ~touch.any(1), limb_of_group, dt)
     slide = (speed > KEEP[1]) | ~seen  # carries, but is not planted: too fast, or only inferred from the weight
     barred = np.zeros_like(touch)
     for override in overrides:
@@ -132,8 +133,9 @@ def _stretch(touch: Bools, height: Array, bare: Bools, dt: float) -> Bools:
     return touch | (near & bare[:, None] & (height < STRETCH_HEIGHT))
 
 
-def _last_resort(touch: Bools, height: Array, bare: Bools, limb: Array, dt: float) -> Bools:
-    """What still stands on nothing is given to the two lowest limbs (a cartwheel's hands hover 14 to 30 cm up)."""
+def _last_resort(touch: Bools, height: Array, speed: Array, bare: Bools, limb: Array, dt: float) -> Bools:
+    """What still stands on nothing is given to the two lowest limbs (a cartwheel's hands hover 14 to 30 cm up), but
+    not to one that sweeps past (the feet of somebody who swings on a bar)."""
     out = touch.copy()
     for found in ndimage.find_objects(ndimage.label(bare)[0]):
         run = found[0]
@@ -145,6 +147,6 @@ def _last_resort(touch: Bools, height: Array, bare: Bools, limb: Array, dt: floa
         for n in order[:2]:
             groups = np.flatnonzero(limb == n)
             best = groups[np.argmin(lowest[groups])]
-            if lowest[best] < LAST_RESORT:
+            if lowest[best] < LAST_RESORT and np.median(speed[run, best]) < SWEEPING:
                 out[run, best] |= height[run, best] < LAST_RESORT
     return out

@@ -83,8 +83,11 @@ class Clip:
         self._follow(fine, smoothing)
         self.schedule = detect(self.times, self.paths, self.ground, self.coms, -float(scene.gravity[2]),
                                self.character.points, self.character.leg_length, scene.contacts)
-        self.notes: list[Note] = []
-        if hasattr(self.terrain, "height") and not _is_own_ground(self.terrain, self.ground):
+        self.notes = [Note("info", words) for words in self.terrain.notes]
+        if scene.terrain is None and not self.schedule.touching.any():  # it floats: there is no ground to bump into
+            self.ground = float(self.paths[..., 2].min(initial=self.ground)) - self.character.leg_length
+            self.terrain = Plane.level(self.ground)
+        if not _is_own_ground(self.terrain, self.ground):
             planned = plan(tree, shape_of(self.character, fine), fine, self.schedule.touching, self.terrain,
                            self.ground, self.lower, self.upper)
             self.notes += [Note("warning", words, first + int(np.searchsorted(self.frame_step, k)))

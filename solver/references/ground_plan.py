@@ -182,7 +182,8 @@ def _within_reach(tree: Tree, shape: Shape, keys: Motion, started: Motion, joint
         missed = short * (down[:, n] > 0.0)
         if missed.max() > MISSED:
             worst = int(missed.argmax())
-            notes.append((worst, f"{limb.name} stays {100 * missed[worst]:.0f} cm off the ground: the leg is too short."))
+            gap = 100 * missed[worst]
+            notes.append((worst, f"{limb.name} stays {gap:.0f} cm off the ground: the leg is too short."))
     return new, tuple(notes)
 
 

@@ -25,6 +25,9 @@ from solver import (
     bake,
     finish,
 )
+from solver.physics.shape import shape_of
+from solver.physics.trajectory import point_paths
+from solver.physics.tree import Tree
 from tests.clips import shared, synthetic
 
 RATES = (24, 30, 60, 120)
@@ -97,6 +100,7 @@ class Response:
 
     is_finite: bool
     peak: float          # rad, largest joint deviation from the keys
+    moved: float         # m, farthest that the pushed part is from where its keys put it
     returned: float      # s after the push from which on the deviation stays below BACK; inf: never in the window
     seen: float          # s after the push that the window covers
     left: float          # rad, deviation in the last frame
@@ -126,8 +130,17 @@ def measure(scene: Scene, result: Result) -> Response:
     penetration = result.penetration - result.reference_penetration
     slide = result.slide - result.reference_slide
     when = {"peak": int(deviation.argmax()), "penetration": int(penetration.argmax()), "slide": int(slide.argmax())}
-    return Response(is_finite(result), float(deviation.max()), returned, float(times[last] - over),
+    return Response(is_finite(result), float(deviation.max()), moved(scene, result), returned,
+                    float(times[last] - over),
                     float(deviation[last]), float(penetration.max()), float(slide.max()), when)
+
+
+def moved(scene: Scene, result: Result) -> float:
+    """How far the pushed parts (their far ends) get from where the keys put them."""
+    tree, links = Tree(scene.character), np.array([scene.character.index(push.body) for push in scene.pushes])
+    ends = [point_paths(tree, shape_of(scene.character, motion), motion, links, scene.character.tips[links])
+            for motion in (scene.motion, result.motion)]
+    return float(np.linalg.norm(ends[1] - ends[0], axis=-1).max())
 
 
 def starts(name: str, after: float, count: int = 2) -> list[float]:

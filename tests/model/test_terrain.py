@@ -172,6 +172,21 @@ def test_every_ground_answers_for_any_number_of_points(ground: Terrain, count: i
         np.testing.assert_allclose(alone.normal[0], seen.normal[n], atol=JUDGE)
 
 
+@pytest.mark.parametrize("steps, count", [(3, 5), (0, 5), (3, 0)])
+def test_many_times_at_once_are_each_time_in_turn(ground: Terrain, steps: int, count: int) -> None:
+    points = np.random.default_rng(0).uniform(-2.0, 2.0, size=(steps, count, 3))
+    times = 0.3 * np.arange(steps)
+    seen, under = ground.probe_over(points, times), ground.height_over(points[..., :2], times, below=5.0)
+    assert seen.distance.shape == under.z.shape == (steps, count)
+    assert seen.normal.shape == seen.velocity.shape == under.normal.shape == (steps, count, 3)
+    for k in range(steps):
+        alone, below = ground.probe(points[k], float(times[k])), ground.height(points[k, :, :2], float(times[k]), 5.0)
+        np.testing.assert_allclose(seen.distance[k], alone.distance, atol=ROUNDING)
+        np.testing.assert_allclose(seen.normal[k], alone.normal, atol=JUDGE)
+        np.testing.assert_allclose(seen.velocity[k], alone.velocity, atol=ROUNDING)
+        np.testing.assert_allclose(under.z[k], below.z, atol=ROUNDING)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_surface_is_where_the_distance_is_zero(ground: Terrain, seed: int) -> None:
     points = places_over(ground, 200, seed, 0.4, low=0.0, high=0.0)
@@ -391,7 +406,7 @@ def test_no_vertical_line_slips_through_between_triangles(seed: int) -> None:
     np.testing.assert_allclose(z[~off], on_edges[~off, 2], atol=JUDGE)
     spots = np.concatenate((vertices, inner, on_edges))
     columns = ground._solid._columns
-    crossed = columns.cross(spots, columns.grids.places(spots)).is_hit.sum(1)
+    crossed = columns.cross(spots, columns.grids.cells(spots)).is_hit.sum(1)
     lone = np.zeros(len(spots), dtype=bool)  # those at the border, which may belong to nobody
     lone[:len(vertices)] = np.isin(np.arange(len(vertices)) % 9, (0, 8)) | (np.arange(len(vertices)) // 9 % 11 == 0)
     lone[len(vertices) + len(inner):] = True
@@ -418,7 +433,7 @@ def test_triangles_of_all_sizes_are_found(seed: int) -> None:
     vertices, faces = join(ground, pebble, boulder)
     mesh = TriangleMesh(vertices, faces)
     layers = mesh._solid._columns.grids.layers
-    assert len(layers) > 1 and max(int(layer.lists[:, 1].max()) for layer in layers) < 600
+    assert len(layers) > 1 and max(int(layer.over.size.max()) for layer in layers) < 600
     generator = np.random.default_rng(seed)
     anywhere = np.column_stack((generator.uniform(-400.0, 400.0, size=(20, 2)), generator.uniform(0.0, 0.2, size=20)))
     points = np.concatenate((generator.normal(size=(20, 3)) * 0.06 + [2.0, 1.0, 0.05],
@@ -440,13 +455,13 @@ def test_the_grid_names_every_box_within_the_radius(seed: int) -> None:
     high = low + generator.exponential(0.3, size=(400, 3)) ** 2
     grids = Grids.build(low, high, 0.2, REACH)
     points, radius = generator.uniform(-6.0, 6.0, size=(300, 3)), generator.uniform(0.0, REACH, size=300)
-    who, names = grids.near(grids.places(points), points[:, 2], radius)
+    who, names = grids.near(grids.cells(points), points, radius)
     assert (np.diff(who) >= 0).all()
     found = set(zip(who.tolist(), names.tolist()))
     away = np.maximum(np.maximum(low - points[:, None], points[:, None] - high), 0.0)
     close = np.argwhere((away ** 2).sum(-1) <= (radius ** 2)[:, None])
     assert {(int(n), int(m)) for n, m in close} <= found
-    column = grids.column(grids.places(points))
+    column = grids.column(grids.cells(points))
     over = np.argwhere((away[..., :2] == 0.0).all(-1))
     assert all(m in column[n] for n, m in over)
 

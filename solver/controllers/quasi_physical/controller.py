@@ -110,7 +110,7 @@ class QuasiPhysical:
 
         # the goal's particle, then all targets
         target = self.path.advance(pushed[:2] / clip.character.mass, bool(clip.is_standing[k]), dt)
-        W_half = self.weights.effort_sqrt                                      # W_tau^1/2
+        W_half = self.weights.effort_sqrt if len(active) else self.weights.floating_sqrt   # W_tau^1/2
         W_p, coupling = self.weights.pose_at(state.time)
         S_w = motion.S[:, :3]
         eps_p = self._pose_error(moment, pose, motion)                         # (N, 3)

@@ -13,6 +13,8 @@ from ...references.clip import Clip, Moment
 from .path import Path
 
 STEP_AHEAD = 0.6        # s: when a landing begins to shift with the push
+SETTLED = 0.1           # s: a foot about to land no longer changes its mind
+HOLD = 5.0              # how much more a planted point insists than one that is still to land
 NEAR = 0.2              # m, h_m: lower than this a foot's height is watched
 TOUCH = 0.010           # m: a simulated point this low touches
 FLOAT = 0.020           # m: a reference contact may float this much more than in the clip
@@ -40,6 +42,7 @@ class Footing:
         self._clip, self._path, self._use_shift = clip, path, use_shift
         self._sticky = np.zeros((len(points), 2))
         self._held: Bools | None = None
+        self._aim, self._aimed = np.zeros((len(points), 2)), np.zeros(len(points), dtype=bool)
         self._is_foot = points.of_kind("foot")
         feet = [np.flatnonzero(points.limb == n) for n, limb in enumerate(points.limbs) if limb.kind == "foot"]
         self._pairs = [(feet[0], feet[1]), (feet[1], feet[0])] if len(feet) == 2 else []  # bipeds only
@@ -61,7 +64,10 @@ class Footing:
             offset[~planted, :2] = path.offset
             offset[soon, :2] = path.ahead(landing[soon])
             self._keep_apart(k, moment, offset, planted)
-        tangent = clip.touch_weight[k]
+            settled = soon & (landing < SETTLED) & self._aimed
+            offset[settled, :2] = self._aim[settled]
+            self._aim, self._aimed = offset[:, :2].copy(), soon
+        tangent = clip.touch_weight[k] * np.where(planted, HOLD, 1.0)
         normal = tangent + self._is_foot * (1.0 - np.minimum(np.maximum(height, 0.0), NEAR) / NEAR)
         return Footholds(offset, touching, planted, tangent, normal)
 

@@ -1,9 +1,10 @@
 """Torque and pose weights ([Levine2012] 2.3, 2.4): who is stiff and who gives.
 
 Legs and pelvis carry the paper's weights, W_tau = 1 / m_r and W_p = 2.5 m_r (m_r: the mass a joint carries), which
-contain a length of one metre; L, the body's radius of gyration over a person's, makes them fit any size. Everything
-else uses what the joint really turns, I = m_r rho^2 (rho: radius of gyration):  W_tau = 1 / I ,  W_p = kappa I. With
-the paper's weights there limbs would be a thousand times too stiff and the trunk a statue.
+contain a length of one metre; L, the body's radius of gyration (for legs, their length) over a person's, makes them
+fit any size. Everything else uses what the joint really turns, I = m_r rho^2 (rho: radius of gyration):
+W_tau = 1 / I ,  W_p = kappa I. With the paper's weights there limbs would be a thousand times too stiff and the trunk
+a statue.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from ...model.scene import Push
 from ...physics.tree import Tree
 from .settings import Settings
 
+HUMAN_LEG = 0.85       # m
 HUMAN_GYRATION = 0.10  # m2, squared radius of gyration of a standing person about the pelvis
 LIGHTEST = 0.1      # kg: lighter parts weigh this much in the weights, or a fingertip would whip
 LIGHTEST_FOOT = 0.03  # of the body: with its own mass alone a toe folds under every side step
+FLOATING_TURN = 0.2   # how dear turning help is to a body in the air, against one on the ground
 RELEASE = 0.3       # s, after which a part that was pushed is as stiff as before
 PAPER_POSE = 2.5    # Table 1
 
@@ -34,6 +37,7 @@ class Weights:
         mass = character.mass
         diagonal = np.diagonal(M)
         size2 = float(diagonal[3:6].mean()) / mass / HUMAN_GYRATION    # L^2
+        leg2 = (character.leg_length / HUMAN_LEG) ** 2
         carried = tree.below @ character.masses                    # m_r
         feet = np.array([role in ("foot", "toe") for role in character.roles])
         carried[feet] = np.maximum(carried[feet], LIGHTEST_FOOT * mass)
@@ -43,7 +47,8 @@ class Weights:
         effort, pose = np.ones(len(character)), np.ones(len(character))
         for i, role in enumerate(character.roles):
             if role in LEGS:
-                effort[i], pose[i] = 1.0 / (carried[i] * size2), PAPER_POSE * carried[i] * size2
+                own2 = size2 if role == "root" else leg2
+                effort[i], pose[i] = 1.0 / (carried[i] * own2), PAPER_POSE * carried[i] * own2
                 pose[i] *= settings.joint_stiffness.get(character.names[i], 1.0)
             else:
                 effort[i], pose[i] = 1.0 / max(inertia[i], 1e-9), kappa[i] * max(inertia[i], 1e-9)
@@ -53,6 +58,8 @@ class Weights:
         self.effort[:3] = settings.physicality / mass
         self.effort[3:6] = settings.physicality * settings.helper_turn / (mass * size2)
         self.effort_sqrt: Array = np.sqrt(self.effort)             # (nv,)
+        self.floating_sqrt: Array = self.effort_sqrt.copy()        # who touches nothing cannot turn without help
+        self.floating_sqrt[3:6] *= np.sqrt(FLOATING_TURN)
         self.pose: Array = pose                                    # (N,)
         self.root_position = PAPER_POSE * mass
         self.rate: Array = np.array([settings.leg_return if role in LEGS else settings.upper_return
