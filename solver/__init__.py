@@ -17,7 +17,7 @@ from .model.terrain import HeightField, Heights, Moving, Plane, Probe, Steps, Te
 
 __all__ = [
     "NATURAL", "STRONG", "SUBTLE", "Character", "ContactOverride", "ContactPoints", "DivergenceError", "Goal",
-    "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load", "Motion", "Moving", "NoSolutionError", "Note",
-    "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Result", "Scene", "Settings", "SolverError", "State", "Step",
-    "Steps", "Terrain", "TriangleMesh", "Union", "bake", "finish",
+    "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load", "Motion", "Moving",
+    "NoSolutionError", "Note", "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Result", "Scene",
+    "Settings", "SolverError", "State", "Step", "Steps", "Terrain", "TriangleMesh", "Union", "bake", "finish",
 ]
