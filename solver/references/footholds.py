@@ -63,11 +63,11 @@ def find_stances(touching: Bools, paths: Array, limbs: Ints, feet: Bools, ground
     for limb in np.unique(limbs):
         own = np.flatnonzero(limbs == limb)
         touching = touching.copy()
-        down = touching[:, own].any(1)
+        down: Bools = np.asarray(touching[:, own].any(1))
         if feet[limb] and down.any():
             for end in (0, -1):
                 touching[end, own] |= not down[end]
-            down = touching[:, own].any(1)
+            down = np.asarray(touching[:, own].any(1))
         edges = np.flatnonzero(np.diff(np.concatenate(([False], down, [False])).astype(int)))
         for first, stop in zip(edges[::2], edges[1::2], strict=True):
             run = slice(int(first), int(stop))

@@ -63,11 +63,11 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
     anchors = _anchors(character)
     joints = point_paths(tree, shape, motion, anchors, np.zeros((len(anchors), 3)))
     new, turns = joints.copy(), np.tile(rotation.IDENTITY, joints.shape[:2] + (1,))
-    for limb in range(len(points.limbs)):
-        own = points.limb == limb
-        mine = [h for h in holds if h.stance.limb == limb]
-        way = Limb(times, joints[:, limb], paths[:, own], carried, terrain, ground, DETOUR * character.leg_length)
-        new[:, limb], turns[:, limb] = travel(way, mine)
+    for n in range(len(points.limbs)):
+        own = points.limb == n
+        mine = [hold for hold in holds if hold.stance.limb == n]
+        way = Limb(times, joints[:, n], paths[:, own], carried, terrain, ground, DETOUR * character.leg_length)
+        new[:, n], turns[:, n] = travel(way, mine)
     if np.abs(new - joints).max() < 1e-9 and np.abs(turns[..., 1:]).max() < 1e-9:
         return GroundPlan(motion, ())
 

@@ -14,7 +14,7 @@ from .path import Path
 
 STEP_AHEAD = 0.6        # s: when a landing begins to shift with the push
 SETTLED = 0.1           # s: a foot about to land no longer changes its mind
-HOLD = 5.0              # how much more a planted point insists than one that is still to land
+HOLD = 2.0              # how much more a planted point insists than one that is still to land
 NEAR = 0.2              # m, h_m: lower than this a foot's height is watched
 TOUCH = 0.010           # m: a simulated point this low touches
 FLOAT = 0.020           # m: a reference contact may float this much more than in the clip

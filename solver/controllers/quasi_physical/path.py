@@ -15,6 +15,7 @@ import numpy as np
 from ...model.arrays import Array
 
 STANDING_RETURN = 5.0   # 1/s: who stands still and takes no step must come back sooner
+AIM_OFF = 0.7           # share of the last step's miss that is allowed for in advance
 REACH = 0.3             # leg lengths: farther than this the spring stiffens
 
 
@@ -28,6 +29,7 @@ class Path:
         self.acceleration = np.zeros(2)  # b''
         self._before: Array | None = None  # deviation and step length of the step before
         self._before_dt = 1.0
+        self._target = np.zeros(2)         # deviation that the last step aimed at
 
     def advance(self, push: Array, standing: bool, dt: float) -> Array:
         """Move the particle by one step under push / m (m/s2); returns b of the next step."""
@@ -53,8 +55,10 @@ class Path:
         """Acceleration beyond the reference's own that makes the deviation `target` at the next step."""
         before = deviation if self._before is None else self._before
         before_dt = dt if self._before is None else self._before_dt
-        self._before, self._before_dt = deviation, dt
-        return np.asarray(((target - deviation) / dt - (deviation - before) / before_dt) / dt)
+        # the step is linear in a, the body is not: what the last step missed by, this one aims off by
+        missed = np.zeros(2) if self._before is None else deviation - self._target
+        self._before, self._before_dt, self._target = deviation, dt, target
+        return np.asarray(((target - AIM_OFF * missed - deviation) / dt - (deviation - before) / before_dt) / dt)
 
     def shift(self, jump: Array, rate: Array) -> None:
         """The goal itself jumped (a load was taken up): keep where it is and let the spring bring it home."""
@@ -62,3 +66,4 @@ class Path:
         self.rate = self.rate + rate
         if self._before is not None:
             self._before = self._before + jump - rate * self._before_dt
+            self._target = self._target + jump
