@@ -77,6 +77,10 @@ class Push:
         """The mean over a time step, so that the momentum delivered does not depend on the frame rate."""
         if stop <= self.times[0] or start >= self.times[-1]:
             return np.zeros(3)
+        k = int(self.times.searchsorted(start, side="right"))
+        if 0 < k < len(self.times) and stop <= self.times[k]:  # between two keys, as most steps are
+            part = (0.5 * (start + stop) - float(self.times[k - 1])) / float(self.times[k] - self.times[k - 1])
+            return np.asarray((1.0 - part) * self.forces[k - 1] + part * self.forces[k])
         return np.asarray((self._momentum(stop) - self._momentum(start)) / (stop - start))
 
     @cached_property

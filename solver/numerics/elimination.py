@@ -39,8 +39,8 @@ def minimise(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Ar
     P = V @ V.T
     Vl, Vr = V[:1 + m], V[1 + m:]
     F_left, f_left = F - P[1:1 + m, 1:1 + m], f + P[1:1 + m, 0]
-    ridge = RIDGE * float(F.trace()) / m if m else 0.0
-    F_left.ravel()[::m + 1] += ridge
+    ridge = RIDGE * float(np.add.reduce(F.diagonal())) / m if m else 0.0
+    F_left.reshape(-1)[::m + 1] += ridge
     active: list[int] = guess or []
     T, bounds = P[1 + m:], g
     if active:
@@ -48,7 +48,8 @@ def minimise(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Ar
     for _ in range(PASSES):
         if len(T):
             Z, right = T[:, 1 + m:].copy(), T[:, :1 + m].copy()
-            Z.ravel()[::len(Z) + 1] += 1e-12 * (Z.trace() / len(Z))
+            diagonal = Z.reshape(-1)[::len(Z) + 1]
+            diagonal += 1e-12 / len(Z) * np.add.reduce(diagonal)
             # corners of one rigid foot give dependent rows: the small diagonal above keeps Z solvable
             right[:, 0] -= bounds
             _, _, K, info = dgesv(Z, right)
@@ -70,10 +71,10 @@ def minimise(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Ar
         kept = active
         if active:
             excess[active] = -1.0
-            kept = [row for row, value in zip(active, forces[equalities:], strict=True) if value >= -1e-12]
+            kept = [row for row, value in zip(active, forces[equalities:].tolist(), strict=True) if value >= -1e-12]
         if excess.max() <= 0.0 and len(kept) == len(active):
             return a, l, active
-        worst = np.flatnonzero(excess > 0.0)
+        worst = (excess > 0.0).nonzero()[0]
         active = kept + [int(row) for row in worst[np.argsort(-excess[worst])][:NEW_ROWS]]
         Vr, bounds, T = _with_rows(factor, V, m, g, C, u, active)
     try:

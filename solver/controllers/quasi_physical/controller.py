@@ -100,7 +100,7 @@ class QuasiPhysical:
         J = point_jacobian(tree, motion, self._links, touch.position)          # (P, 3, nv)
         ground = clip.terrain.probe(touch.position, state.time)
         hold = self.footing.footholds(k, dt, moment, touch, ground)
-        active = np.flatnonzero(hold.touching)
+        active = hold.touching.nonzero()[0]
         if ground.normal is not self._normal:                                  # most grounds are the same everywhere
             self._normal, self._edges = ground.normal, cone_edges(ground.normal, ground.friction)
         edges = self._edges.take(active, axis=0)                               # (nc, 4, 3)
@@ -139,7 +139,7 @@ class QuasiPhysical:
         pull = S_w @ S_w.T
         pull *= coupling
         Q += pull
-        Q.ravel()[:3 * nv:nv + 1] += self.weights.root_position
+        Q.reshape(-1)[:3 * nv:nv + 1] += self.weights.root_position
         c = (S_w * (tree.below @ (W_p[:, None] * eps_p)).take(tree.dof_link, axis=0)) @ _ONES
         c += eps @ X[nv:]
         c -= MB[-1]
@@ -231,8 +231,9 @@ class QuasiPhysical:
             R = motion.pose.R[link]
             if push.frame == "body":
                 force = R @ force
-            arm = motion.pose.x[link] + R @ push.point
-            wrench = np.concatenate((rotation.cross(arm, force), force))
+            wrench = np.empty(6)
+            wrench[:3] = rotation.skew(motion.pose.x[link] + R @ push.point) @ force
+            wrench[3:] = force
             external += (motion.S @ wrench) * self.tree.moves[link]            # J^T f
             total += force
         return external, total
@@ -257,7 +258,8 @@ class QuasiPhysical:
         """eps_e: a PD law (2.5); planted points lose any speed of their own almost at once, or soles would creep."""
         w = self.settings.foot_return
         ref = moment.points
-        damping = np.where(hold.planted, PLANT / dt, 2.0 * FOOT_DAMPING * w)[:, None]
+        soft = 2.0 * FOOT_DAMPING * w
+        damping = (soft + (PLANT / dt - soft) * hold.planted)[:, None]
         return np.asarray(ref.acceleration - touch.acceleration + damping * (ref.velocity - touch.velocity)
                           + w * w * (ref.position + hold.offset - touch.position))
 
@@ -281,7 +283,7 @@ class QuasiPhysical:
         """C d <= u: no low point under the ground, no joint past its limit, at the end of the step; and names of the
         rows (a point, or -1 - a limit) that say the same from step to step."""
         height = ground.distance
-        low = np.flatnonzero(height < WATCHED)
+        low = (height < WATCHED).nonzero()[0]
         rows, bounds, names = [], [], []
         if len(low):
             names += low.tolist()
@@ -309,7 +311,7 @@ class QuasiPhysical:
         turning = tree.turns(state.velocity + dt * moment.a).take(links, axis=0)
         ahead = r + dt * turning
         if len(self._hinges):
-            ahead[self._hinges] = (ahead[self._hinges] * self._hinge_axes).sum(1, keepdims=True)
+            ahead[self._hinges] = ((ahead.take(self._hinges, axis=0) * self._hinge_axes) @ _ONES)[:, None]
         close = (ahead < self._nearly_low) | (ahead > self._nearly_high)
         if not close.any():
             return np.zeros((0, tree.nv)), np.zeros(0), []

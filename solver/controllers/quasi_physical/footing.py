@@ -67,8 +67,8 @@ class Footing:
             settled = soon & (landing < SETTLED) & self._aimed
             offset[settled, :2] = self._aim[settled]
             self._aim, self._aimed = offset[:, :2].copy(), soon
-        tangent = clip.touch_weight[k] * np.where(planted, HOLD, 1.0)
-        normal = tangent + self._is_foot * (1.0 - np.minimum(np.maximum(height, 0.0), NEAR) / NEAR)
+        tangent = clip.touch_weight[k] * (1.0 + (HOLD - 1.0) * planted)
+        normal = tangent + self._is_foot * np.minimum(np.maximum(1.0 - height * (1.0 / NEAR), 0.0), 1.0)
         return Footholds(offset, touching, planted, tangent, normal)
 
     def _stick(self, planted: Bools, points: Points, moment: Moment) -> None:

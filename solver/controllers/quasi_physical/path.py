@@ -39,8 +39,8 @@ class Path:
             self.acceleration = push
             return self.offset
         w = max(self.return_rate, STANDING_RETURN) if standing or self.is_hard else self.return_rate
-        w = w * sqrt(1.0 + float(self.offset @ self.offset) / self.reach ** 2)
-        self.acceleration = push - 2.0 * w * self.rate - w * w * self.offset
+        w = w * sqrt(1.0 + float(self.offset.dot(self.offset)) / self.reach ** 2)
+        self.acceleration = push - (2.0 * w) * self.rate - (w * w) * self.offset
         self.rate = self.rate + dt * self.acceleration
         self.offset = self.offset + dt * self.rate
         return self.offset

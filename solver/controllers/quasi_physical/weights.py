@@ -64,13 +64,16 @@ class Weights:
         self.root_position = PAPER_POSE * mass
         self.rate: Array = np.array([settings.leg_return if role in LEGS else settings.upper_return
                                      for role in character.roles])
-        self._give = [(push, _loosened(character, push.body)) for push in pushes]
+        loosened = [(push, _loosened(character, push.body)) for push in pushes]
+        self._give = [(push, links) for push, links in loosened if links]
         self._local = settings.local_give
         self._tree = tree
         self._coupled = _coupling(tree, pose)
 
     def pose_at(self, time: float) -> tuple[Array, Array]:
         """(W_p (N,), its coupling (nv, nv)) with pushed parts loosened while the push lasts and a little longer."""
+        if not self._give:
+            return self.pose, self._coupled
         share = np.zeros(len(self.pose))
         for push, links in self._give:
             since = max(float(push.times[0]) - time, 0.0) * np.inf if time < push.times[0] else \
