@@ -18,7 +18,6 @@ from .physics.trajectory import com_path, point_paths
 
 DETAIL_LOST = 1.0     # rad: legs this far from their keys no longer show their finest detail, or feet would miss
 STANDARD_GRAVITY = 9.81  # m/s2, to express forces in body weights where there is no gravity
-STANDING = 0.05       # body weights: less than this is a touch, not a stance
 LANDING = 0.05        # s: a foot that came down later than this ago is still landing
 SLIDE_NOTE = 0.01     # m per frame
 AID_NOTE = 0.5        # body weights
@@ -80,7 +79,7 @@ class Recorder:
         paths = point_paths(clip.tree, shape, motion, points.link, shape.points)
         before = point_paths(clip.tree, shape, scene.motion, points.link, shape.points)
         com = com_path(clip.tree, shape, motion)
-        planted = self._contacts & self._loaded(weight)
+        planted = self._contacts.copy()
         planted[first:last + 1] &= (clip.schedule.touching & ~clip.schedule.sliding)[clip.frame_step]
         planted = _settled(planted, scene.motion.times)
         slide, reference_slide = _slide(paths, planted), _slide(before, planted)
@@ -90,12 +89,6 @@ class Recorder:
         return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
                       margins, self._deviation, slide, reference_slide, depth, reference_depth, notes,
                       tuple(points.limbs[n].name for n in points.limb), weight)
-
-    def _loaded(self, weight: float) -> Bools:
-        """(F, P) points of limbs that carry something; a foot that merely brushes the ground does not stand on it."""
-        limb = self._clip.character.points.limb
-        same = limb[:, None] == limb[None, :]
-        return np.asarray(np.linalg.norm(self._forces, axis=-1) @ same > STANDING * weight)
 
     def _depth(self, paths: Array) -> Array:
         times = self._scene.motion.times

@@ -57,7 +57,7 @@ class Result:
     zmp: Array              # (F, 3) m, on the ground; nan in flight
     margin: Array           # (F,) m, of the ZMP inside the support polygon, negative outside; nan in flight
     deviation: Array        # (F,) rad, largest joint difference from the input
-    slide: Array            # (F,) m per frame, fastest point of a limb that stands (from 50 ms after landing)
+    slide: Array            # (F,) m per frame, fastest point that stands, as in the input (from 50 ms after landing)
     reference_slide: Array  # (F,) m per frame, the same points in the input
     penetration: Array      # (F,) m, deepest point under the ground
     reference_penetration: Array

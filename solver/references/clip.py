@@ -44,6 +44,7 @@ ROOM = {"trunk": 0.2, "neck": 0.2, "head": 0.2, "hand": 0.5, "arm": 0.8, "leg": 
 LOOK_AHEAD = 0.3      # s, t_m: when a landing begins to be tracked
 STEP_SOON = 0.5       # s, a foot that lifts within this time can step after a push
 LIMIT_ROOM = 0.02     # rad, default limits contain the clip with this much room
+PERSON = 0.85         # m, the leg of one whose motion is smoothed as the dial says
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,7 @@ class Clip:
         motion = self.motion = scene.motion.part(first, last + 1)
         self.character, self.ground = _with_contacts(scene)
         scene.check_contacts(self.character)
+        smoothing *= float(np.sqrt(PERSON / self.character.leg_length))  # small creatures move faster, as pendulums do
         self.terrain: Terrain = scene.terrain if scene.terrain is not None else Plane.level(self.ground)
         self.tree = tree = Tree(self.character)
         self.times, self.frame_step = _grid(motion.times, scene.substeps)
