@@ -8,16 +8,19 @@
 from .bake import Job, bake, finish
 from .controllers.quasi_physical import NATURAL, STRONG, SUBTLE, QuasiPhysical, Settings
 from .errors import DivergenceError, InputError, NoSolutionError, SolverError
+from .model.assemble import Assembly, assemble
 from .model.character import Character, ContactPoints, Limb, Link
 from .model.motion import Motion
 from .model.result import Note, Progress, Result, Step
 from .model.scene import ContactOverride, Goal, Load, Push, Scene
 from .model.state import State
 from .model.terrain import HeightField, Heights, Moving, Plane, Probe, Steps, Terrain, TriangleMesh, Union
+from .numerics import rotation
 
 __all__ = [
-    "NATURAL", "STRONG", "SUBTLE", "Character", "ContactOverride", "ContactPoints", "DivergenceError", "Goal",
-    "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load", "Motion", "Moving",
-    "NoSolutionError", "Note", "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Result", "Scene",
-    "Settings", "SolverError", "State", "Step", "Steps", "Terrain", "TriangleMesh", "Union", "bake", "finish",
+    "NATURAL", "STRONG", "SUBTLE", "Assembly", "Character", "ContactOverride", "ContactPoints", "DivergenceError",
+    "Goal", "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load", "Motion", "Moving",
+    "NoSolutionError", "Note", "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Result", "Scene", "Settings",
+    "SolverError", "State", "Step", "Steps", "Terrain", "TriangleMesh", "Union", "assemble", "bake", "finish",
+    "rotation",
 ]
