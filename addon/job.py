@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One bake: read, simulate, write. Panel, preview and command drive the same generator.
+
+    job = bake_character(data, scene, ob, setup)
+    for stage in job: ...          close() cancels; nothing is written before the result exists
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._link import solver
+from .bridge import actions, overlay
+from .bridge.controllers import controller_kind
+from .bridge.convert import Array, frames_per_second, metres_per_unit
+from .bridge.read_character import Figure, read_character
+from .bridge.read_motion import Samples, sample
+from .bridge.read_scene import read_scene, watched_objects, watched_values
+from .bridge.restore import Restored
+from .bridge.rig import read_rig, skins_of
+from .bridge.settings import Setup
+from .bridge.write_action import channels, check_writable, new_poses, write_action, write_track
+
+if TYPE_CHECKING:
+    import bpy
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How far a job is; `live` shows the simulation as it grows."""
+
+    words: str
+    done: int
+    total: int
+    study: Study | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """What was read: enough to check, simulate and write."""
+
+    figure: Figure
+    samples: Samples
+    scene: Any           # solver.Scene
+    unit: float
+    setup: Setup
+
+
+@dataclass(frozen=True, eq=False)
+class Baked:
+    """What a bake gave."""
+
+    study: Study
+    result: Any          # solver.Result
+    action: Any | None   # None: a preview, nothing was written
+    output: str          # ACTION, NLA or OVERLAY
+    seconds: float
+
+
+Reading = Generator[Stage, None, Study]
+Baking = Generator[Stage, None, Baked]
+
+
+def frame_range(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> tuple[int, int]:
+    """The frames to bake: as told, else the action's, else the scene's."""
+    curves = [curve for curve in actions.curves_of(ob) if len(curve.keyframe_points)]
+    if curves:
+        low = min(curve.range()[0] for curve in curves)
+        high = max(curve.range()[1] for curve in curves)
+        natural = int(np.floor(low)), int(np.ceil(high))
+    else:
+        natural = scene.frame_start, scene.frame_end
+    first = setup.start if setup.start is not None else natural[0]
+    last = setup.end if setup.end is not None else natural[1]
+    if last <= first:
+        raise solver.InputError(f"It goes from frame {first} to {last}.", "Frame range",
+                                "Choose an end at least one frame after the start.")
+    return first, last
+
+
+def read(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Reading:
+    """Sample the character and everything around it; the scene is left as it was."""
+    first, last = frame_range(scene, ob, setup)
+    if ob.name not in scene.objects:
+        raise solver.InputError("It is not in this scene.", ob.name, "Choose a character of this scene.")
+    if ob.mode == "EDIT":
+        raise solver.InputError("Its bones are being edited.", ob.name, "Leave edit mode with Tab.")
+    unit, rate = metres_per_unit(scene), frames_per_second(scene)
+    skins = skins_of(ob, scene.objects)
+    watched = watched_objects(scene, setup)
+    frames = np.arange(first, last + 1, dtype=np.float64)
+    with Restored(scene) as state, ExitStack() as stack:
+        overlay.set_aside(ob, state)
+        actions.show_original(ob, state)
+        rig = read_rig(ob, skins)
+        state.hide(mesh for mesh in skins if mesh not in watched)
+        state.set(ob, "hide_viewport", False)
+        sampling = sample(scene, ob, frames, watched, watched_values(ob, watched))
+        stack.callback(sampling.close)
+        samples = yield from _stages(sampling, "Reading the motion", len(frames))
+    yield Stage("Preparing", 0, 1)
+    figure = read_character(ob, rig, samples, setup, unit, rate)
+    told = read_scene(scene, figure, samples, setup, unit, rate)
+    return Study(figure, samples, told, unit, setup)
+
+
+def _stages(sampling: Generator[int, None, Samples], words: str, total: int) -> Generator[Stage, None, Samples]:
+    while True:
+        try:
+            done = next(sampling)
+        except StopIteration as end:
+            samples: Samples = end.value
+            return samples
+        if done % 16 == 0:
+            yield Stage(words, done, total)
+
+
+def simulate(study: Study) -> Generator[Stage, None, Any]:
+    """The solver's bake of what was read."""
+    kind = controller_kind(study.setup.controller)
+    firm = {name: part.strength for name, part in study.setup.parts.items()
+            if part.strength != 1.0 and name in study.figure.character.names}
+    controller = kind.make(study.scene, kind.build(study.setup.dials, firm))
+    job = solver.bake(study.scene, controller)
+    try:
+        while True:
+            try:
+                progress = next(job)
+            except StopIteration as end:
+                return end.value
+            yield Stage("Simulating", progress.done, progress.total, study)
+    finally:
+        job.close()
+
+
+def bake_character(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup,
+                   is_preview: bool = False) -> Baking:
+    """Read, simulate, write; a preview stops before writing. `data` is `bpy.data`."""
+    began = time.perf_counter()
+    if not is_preview:
+        check_writable(ob)
+    study = yield from read(scene, ob, setup)
+    output = _output(ob, study)
+    result = yield from simulate(study)
+    if is_preview:
+        return Baked(study, result, None, output, time.perf_counter() - began)
+    yield Stage("Writing", 0, 1)
+    action = write(data, scene, ob, study, result.motion, output)
+    return Baked(study, result, action, output, time.perf_counter() - began)
+
+
+def write(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, study: Study, motion: Any, output: str) -> Any:
+    figure, samples = study.figure, study.samples
+    poses: Array = new_poses(samples, figure.changes(motion), study.unit)
+    if output == "OVERLAY":
+        return overlay.write_overlay(data, scene, ob, figure, samples, poses)
+    found = channels(ob, figure.rig, samples, poses, figure.body.links, figure.body.carrier)
+    writer = write_track if output == "NLA" else write_action
+    return writer(data.actions, ob, found, samples.frames)
+
+
+def _output(ob: bpy.types.Object, study: Study) -> str:
+    """Keys cannot move a bone that a constraint or driver holds; such rigs get an overlay."""
+    rig, body, asked = study.figure.rig, study.figure.body, study.setup.output
+    live = [rig.names[i] for i in range(len(rig)) if rig.is_live[i] and body.carrier[i] >= 0]
+    if asked == "AUTO":
+        return "OVERLAY" if live else "ACTION"
+    if asked != "OVERLAY" and live:
+        raise solver.InputError(f"Constraints or drivers decide the pose of {', '.join(live[:3])}"
+                                f"{' and others' if len(live) > 3 else ''}, keys would have no effect.", ob.name,
+                                "Choose Overlay as output, or mute the constraints.")
+    return asked
+
+
+def finish(job: Generator[Stage, None, Any]) -> Any:
+    """Run a job to its end."""
+    while True:
+        try:
+            next(job)
+        except StopIteration as end:
+            return end.value
