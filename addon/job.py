@@ -10,17 +10,20 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._link import solver
 from .bridge import actions, overlay
+from .bridge.checklist import Line
 from .bridge.controllers import controller_kind
 from .bridge.convert import Array, frames_per_second, metres_per_unit
+from .bridge.diagnostics import diagnose, store
+from .bridge.findings import findings
 from .bridge.read_character import Figure, read_character
-from .bridge.read_motion import Samples, sample
+from .bridge.read_motion import Samples, sample, still_samples
 from .bridge.read_scene import read_scene, watched_objects, watched_values
 from .bridge.restore import Restored
 from .bridge.rig import read_rig, skins_of
@@ -30,15 +33,18 @@ from .bridge.write_action import channels, check_writable, new_poses, write_acti
 if TYPE_CHECKING:
     import bpy
 
+LOOKS = 120   # frames that Set Up looks at
+
 
 @dataclass(frozen=True)
 class Stage:
-    """How far a job is; `live` shows the simulation as it grows."""
+    """How far a job is, and the pose it has reached."""
 
     words: str
     done: int
     total: int
     study: Study | None = None
+    pose: Any | None = None      # solver.State at this frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +64,7 @@ class Baked:
 
     study: Study
     result: Any          # solver.Result
+    points: Any          # solver.ContactPoints, calibrated on this motion
     action: Any | None   # None: a preview, nothing was written
     output: str          # ACTION, NLA or OVERLAY
     seconds: float
@@ -121,20 +128,34 @@ def _stages(sampling: Generator[int, None, Samples], words: str, total: int) -> 
             yield Stage(words, done, total)
 
 
-def simulate(study: Study) -> Generator[Stage, None, Any]:
-    """The solver's bake of what was read."""
+def _watch(controller: Any) -> list[Any]:
+    """A list whose only entry is always the state the controller decided last: what a preview shows."""
+    decide, latest = controller.step, [None]
+
+    def step(state: Any, k: int) -> Any:
+        made = decide(state, k)
+        latest[0] = made.state
+        return made
+
+    controller.step = step
+    return latest
+
+
+def simulate(study: Study) -> Generator[Stage, None, tuple[Any, Any]]:
+    """The solver's bake of what was read: its Result and the contact points it found."""
     kind = controller_kind(study.setup.controller)
     firm = {name: part.strength for name, part in study.setup.parts.items()
             if part.strength != 1.0 and name in study.figure.character.names}
     controller = kind.make(study.scene, kind.build(study.setup.dials, firm))
+    latest = _watch(controller)
     job = solver.bake(study.scene, controller)
     try:
         while True:
             try:
                 progress = next(job)
             except StopIteration as end:
-                return end.value
-            yield Stage("Simulating", progress.done, progress.total, study)
+                return end.value, controller.clip.character.points
+            yield Stage("Simulating", progress.done, progress.total, study, latest[0])
     finally:
         job.close()
 
@@ -147,12 +168,13 @@ def bake_character(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, setu
         check_writable(ob)
     study = yield from read(scene, ob, setup)
     output = _output(ob, study)
-    result = yield from simulate(study)
+    result, points = yield from simulate(study)
     if is_preview:
-        return Baked(study, result, None, output, time.perf_counter() - began)
+        return Baked(study, result, points, None, output, time.perf_counter() - began)
     yield Stage("Writing", 0, 1)
     action = write(data, scene, ob, study, result.motion, output)
-    return Baked(study, result, action, output, time.perf_counter() - began)
+    store(action, diagnose(study.figure, result, points, study.samples.frames, study.unit))
+    return Baked(study, result, points, action, output, time.perf_counter() - began)
 
 
 def write(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, study: Study, motion: Any, output: str) -> Any:
@@ -178,7 +200,34 @@ def _output(ob: bpy.types.Object, study: Study) -> str:
     return asked
 
 
-def finish(job: Generator[Stage, None, Any]) -> Any:
+def check_character(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Baking:
+    """Look at the motion as it is keyed: the same bake with nothing to disturb it, and nothing written."""
+    began = time.perf_counter()
+    calm = replace(setup, pushes=(), loads=(), amount=1.0)
+    study = yield from read(scene, ob, calm)
+    result, points = yield from simulate(study)
+    return Baked(study, result, points, None, _output(ob, study), time.perf_counter() - began)
+
+
+def set_up(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> list[Line]:
+    """The checklist of a rig; looks at no more frames than it needs to tell still bones from moving ones."""
+    unit, rate = metres_per_unit(scene), frames_per_second(scene)
+    skins = skins_of(ob, scene.objects)
+    with Restored(scene) as state:
+        overlay.set_aside(ob, state)
+        actions.show_original(ob, state)
+        rig = read_rig(ob, skins)
+        first, last = frame_range(scene, ob, setup)
+        state.hide(skins)
+        state.set(ob, "hide_viewport", False)
+        frames = np.unique(np.linspace(first, last, min(LOOKS, last - first + 1)).round())
+        samples = finish(sample(scene, ob, frames))
+    has_clip = bool(np.ptp(samples.poses, axis=0).max() > 1e-6 or np.ptp(samples.world, axis=0).max() > 1e-6)
+    figure = read_character(ob, rig, samples if has_clip else still_samples(ob, rig), setup, unit, rate, has_clip)
+    return findings(ob, figure, samples, has_clip, setup.output)
+
+
+def finish(job: Generator[Any, None, Any]) -> Any:
     """Run a job to its end."""
     while True:
         try:

@@ -117,7 +117,7 @@ def original(ob: bpy.types.Object) -> tuple[Any | None, Any | None]:
     source = action.get(SOURCE)
     if source is None:
         return None, None
-    slots = getattr(source, "slots", ())
+    slots: Any = getattr(source, "slots", ())
     named = [s for s in slots if s.identifier == action.get(SOURCE_SLOT)]
     return source, named[0] if named else (slots[0] if len(slots) else None)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .convert import Array, inverse, rotation, scale_of
+from .convert import Array, inverse, rotation, scale_of, turn_of
 from .rig import Rig
 
 if TYPE_CHECKING:
@@ -70,11 +70,12 @@ def _converted(ob: Any, rig: Rig, poses: Array, i: int) -> Array:
 
 
 def decomposed(basis: Array) -> tuple[Array, Array, Array]:
-    """Location (..., 3), rotation (..., 3, 3), scale (..., 3); a mirrored basis has negative scale, as in Blender."""
-    linear = basis[..., :3, :3]
-    sign = np.where(np.linalg.det(linear) < 0.0, -1.0, 1.0)[..., None]
-    scale = scale_of(basis) * sign
-    return basis[..., :3, 3], linear / np.where(np.abs(scale) > 1e-12, scale, 1.0)[..., None, :], scale
+    """Location (..., 3), rotation (..., 3, 3), scale (..., 3); a mirrored basis has negative scale, as in Blender.
+
+    Shear cannot be keyed: where there is some, the bone's direction is kept.
+    """
+    sign = np.where(np.linalg.det(basis[..., :3, :3]) < 0.0, -1.0, 1.0)
+    return basis[..., :3, 3], turn_of(basis * sign[..., None, None]), scale_of(basis) * sign[..., None]
 
 
 def keyed_rotation(R: Array, mode: str, before: Array) -> Array:

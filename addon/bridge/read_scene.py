@@ -162,7 +162,8 @@ def _forces(spec: PushSpec, samples: Samples, arrow: Array | None, clock: _Clock
     if (length < 1e-9).any():
         raise solver.InputError("It has no direction.", where, "Aim its arrow, or scale it up.")
     keyed = samples.values.get(f"strength of {spec.object}")
-    strength = keyed[rows] if keyed is not None else np.full(len(frames), spec.newtons)
+    is_keyed = keyed is not None and np.ptp(keyed) > 0.0
+    strength = keyed[rows] if keyed is not None and is_keyed else np.full(len(frames), spec.newtons)
     return frames, strength[:, None] * directions / length
 
 
