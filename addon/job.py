@@ -19,12 +19,13 @@ from ._link import solver
 from .bridge import actions, overlay
 from .bridge.checklist import Line
 from .bridge.controllers import controller_kind
-from .bridge.convert import Array, frames_per_second, metres_per_unit
+from .bridge.convert import Array, frames_per_second, metres_per_unit, scale_of
 from .bridge.diagnostics import diagnose, store
 from .bridge.findings import findings
 from .bridge.read_character import Figure, read_character
 from .bridge.read_motion import Samples, sample, still_samples
 from .bridge.read_scene import read_scene, watched_objects, watched_values
+from .bridge.reduce_keys import Tolerance, reduced
 from .bridge.restore import Restored
 from .bridge.rig import read_rig, skins_of
 from .bridge.settings import Setup
@@ -172,19 +173,33 @@ def bake_character(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, setu
     if is_preview:
         return Baked(study, result, points, None, output, time.perf_counter() - began)
     yield Stage("Writing", 0, 1)
-    action = write(data, scene, ob, study, result.motion, output)
+    action = write(data, scene, ob, study, result, points, output)
     store(action, diagnose(study.figure, result, points, study.samples.frames, study.unit))
     return Baked(study, result, points, action, output, time.perf_counter() - began)
 
 
-def write(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, study: Study, motion: Any, output: str) -> Any:
-    figure, samples = study.figure, study.samples
-    poses: Array = new_poses(samples, figure.changes(motion), study.unit)
+def write(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, study: Study, result: Any, points: Any,
+          output: str) -> Any:
+    """Key a result; returns its action."""
+    figure, samples, setup = study.figure, study.samples, study.setup
+    poses: Array = new_poses(samples, figure.changes(result.motion), study.unit)
     if output == "OVERLAY":
         return overlay.write_overlay(data, scene, ob, figure, samples, poses)
     found = channels(ob, figure.rig, samples, poses, figure.body.links, figure.body.carrier)
+    if setup.use_reduction:
+        size = float(scale_of(samples.world[0]).mean())
+        tolerance = Tolerance(setup.reduce_degrees, 1e-3 * setup.reduce_mm / (study.unit * size))
+        found = reduced(ob, figure.rig, found, poses, tolerance, _stands(figure, result, points))
     writer = write_track if output == "NLA" else write_action
     return writer(data.actions, ob, found, samples.frames)
+
+
+def _stands(figure: Figure, result: Any, points: Any) -> Any:
+    """(F, B) which bones touch the ground when."""
+    out = np.zeros((len(result.contacts), len(figure.rig)), dtype=bool)
+    for p, link in enumerate(points.link):
+        out[:, figure.rig.index[figure.bone_of(int(link))]] |= result.contacts[:, p]
+    return out
 
 
 def _output(ob: bpy.types.Object, study: Study) -> str:

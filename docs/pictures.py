@@ -13,6 +13,7 @@ import traceback
 from pathlib import Path
 
 import bpy
+from mathutils import Euler
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), *filter(None, [os.environ.get("HEFT_SITE")])]
@@ -46,12 +47,13 @@ def clean_scene():
     bpy.context.object.name = "Floor"
     bpy.context.view_layer.objects.active = ob
     ob.select_set(True)
-    window, area, region = view()
+    _, area, _ = view()
     area.spaces[0].show_region_ui = True
     area.spaces[0].overlay.show_relationship_lines = False
-    area.spaces[0].region_3d.view_distance = 4.6
-    area.spaces[0].region_3d.view_location = (0.4, 0.0, 0.9)
-    area.spaces[0].region_3d.view_rotation = (0.74, 0.60, 0.18, 0.24)
+    area.spaces[0].region_3d.view_distance = 4.4
+    area.spaces[0].region_3d.view_location = (0.35, 0.0, 0.85)
+    area.spaces[0].region_3d.view_rotation = Euler((1.35, 0.0, 0.45)).to_quaternion()
+    area.spaces[0].region_3d.view_perspective = "PERSP"
 
 
 def widen_sidebar():
@@ -103,10 +105,16 @@ def shoot(name):
     return run
 
 
+def until_idle():
+    """Whether to come again: a preview is running."""
+    return bpy.context.scene.heft.is_running
+
+
 STEPS = [
     (0.5, clean_scene), (2.0, widen_sidebar), (2.0, shoot("1_before")), (0.5, operator("set_up")),
     (2.0, shoot("2_checklist")), (0.2, operator("add_push", size="TACKLE")), (0.2, operator("add_load", kg=5.0)),
-    (2.0, shoot("3_push_and_load")), (0.2, start_preview), (1.2, shoot("4_preview_running")), (9.0, frame(16)),
+    (2.0, shoot("3_push_and_load")), (0.2, start_preview),
+    (4.0, shoot("4_preview_running")), (1.0, until_idle), (1.0, frame(16)),
     (2.0, shoot("5_preview")), (0.2, operator("bake")), (0.5, frame(18)), (2.0, shoot("6_baked")),
     (0.5, lambda: os._exit(0)),
 ]
@@ -115,15 +123,17 @@ STEPS = [
 def tick():
     _, step = STEPS[0]
     try:
-        step()
+        again = step() is True
     except Exception:
         traceback.print_exc()
         os._exit(1)
     for area in bpy.context.window_manager.windows[0].screen.areas:
         area.tag_redraw()
-    STEPS.pop(0)
+    if not again:
+        STEPS.pop(0)
     return STEPS[0][0] if STEPS else None
 
 
+bpy.context.preferences.view.show_splash = False
 OUT.mkdir(parents=True, exist_ok=True)
 bpy.app.timers.register(tick, first_interval=2.0)

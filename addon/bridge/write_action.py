@@ -42,6 +42,7 @@ class Channel:
     bone: str
     name: str          # location, rotation_quaternion ...
     values: Array      # (F, 3 or 4)
+    rows: Any = None   # the frames that are keyed; None: all
 
 
 def new_poses(samples: Samples, changes: Array, unit: float) -> Array:
@@ -99,7 +100,8 @@ def write_curves(curves: Curves, found: Iterable[Channel], frames: Array) -> Non
         path = bone_path(channel.bone, channel.name)
         for index in range(channel.values.shape[1]):
             curve = curves.ensure(path, index, channel.bone)
-            at, values = _with_surroundings(curve, frames, channel.values[:, index])
+            rows = slice(None) if channel.rows is None else channel.rows
+            at, values = _with_surroundings(curve, frames[rows], channel.values[rows, index])
             for modifier in list(curve.modifiers):  # its effect is in the samples
                 curve.modifiers.remove(modifier)
             curve.mute = False

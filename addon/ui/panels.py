@@ -12,7 +12,7 @@ from .graph import balance_graph
 from .messages import NO_CHARACTER, character_of, push_word
 
 ICONS = {"GOOD": "CHECKMARK", "CARE": "ERROR", "STOP": "CANCEL"}
-LETTER = 7.3   # pixels of a letter at scale 1, about
+LETTER = 6.6   # pixels of a letter at scale 1, about
 
 
 def wrapped(layout: Any, context: Any, text: str, icon: str = "NONE") -> None:
@@ -110,22 +110,21 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
         for n, item in enumerate(told.loads):
             box = layout.box()
             self._head(box, item, n, "loads", "MESH_CUBE", f"{item.kg:g} kg")
-            box.prop_search(item, "bone", bones, "bones")
-            row = box.row(align=True)
-            row.prop(item, "kg")
-            row.prop(item, "use_frames", toggle=True)
+            box.prop_search(item, "bone", bones, "bones", text="")
+            box.prop(item, "kg")
+            box.prop(item, "use_frames")
             if item.use_frames:
                 row = box.row(align=True)
                 row.prop(item, "start")
                 row.prop(item, "end")
-            box.prop(item, "object")
+            box.prop(item, "object", text="At")
         for n, item in enumerate(told.grounds):
             box = layout.box()
             name = (item.object or item.collection)
             self._head(box, item, n, "grounds", "MESH_GRID", name.name if name is not None else "Choose a mesh")
-            box.prop(item, "object")
+            box.prop(item, "object", text="")
             if item.object is None:
-                box.prop(item, "collection")
+                box.prop(item, "collection", text="")
             box.prop(item, "friction")
 
     def _head(self, box: Any, item: Any, n: int, kind: str, icon: str, text: str) -> None:
@@ -142,14 +141,14 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
         own = item.object.heft.push
         self._head(box, item, n, "pushes", "EMPTY_SINGLE_ARROW",
                    f"{item.object.name}: {push_word(own.strength, own.is_impulse)}")
-        row = box.row(align=True)
-        row.prop(own, "strength", text="N s" if own.is_impulse else "Newtons")
-        row.prop(own, "is_impulse", toggle=True)
-        row = box.row(align=True)
+        column = box.column(align=True)
+        column.prop(own, "strength", text="Newton seconds" if own.is_impulse else "Newtons")
+        row = column.row(align=True)
         row.prop(own, "start")
         if not own.is_impulse:
             row.prop(own, "length")
-        box.prop_search(own, "bone", bones, "bones", text="Bone")
+        box.prop(own, "is_impulse")
+        box.prop_search(own, "bone", bones, "bones", text="")
 
 
 class HEFT_PT_check(_CharacterPanel, bpy.types.Panel):

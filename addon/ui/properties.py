@@ -21,6 +21,7 @@ from bpy.props import (
 from .dials import dial_groups
 
 OPEN: Any = {"LIBRARY_OVERRIDABLE"}   # what may be changed on an overridden character
+OPEN_LIST: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
 ROLES = [("AUTO", "Automatic", "Found from where the bone is")] + [
     (name.upper(), name.capitalize(), f"Treat it as {name}")
     for name in ("trunk", "neck", "head", "arm", "hand", "leg", "foot", "toe", "tail", "other")]
@@ -132,13 +133,13 @@ class HEFT_PG_object(bpy.types.PropertyGroup):
                                   default=0.1, min=0.001, soft_max=5.0, override=OPEN)
     reduce_mm: FloatProperty(name="Millimetres", description="How far a bone may shift from the full result",
                              default=0.5, min=0.001, soft_max=20.0, override=OPEN)
-    pushes: CollectionProperty(type=HEFT_PG_push_item, override=OPEN)
-    loads: CollectionProperty(type=HEFT_PG_load_item, override=OPEN)
-    grounds: CollectionProperty(type=HEFT_PG_ground_item, override=OPEN)
-    contacts: CollectionProperty(type=HEFT_PG_contact_item, override=OPEN)
-    checklist: CollectionProperty(type=HEFT_PG_line, override=OPEN)
-    report: CollectionProperty(type=HEFT_PG_line, override=OPEN)
-    bars: CollectionProperty(type=HEFT_PG_bar, override=OPEN)
+    pushes: CollectionProperty(type=HEFT_PG_push_item, override=OPEN_LIST)
+    loads: CollectionProperty(type=HEFT_PG_load_item, override=OPEN_LIST)
+    grounds: CollectionProperty(type=HEFT_PG_ground_item, override=OPEN_LIST)
+    contacts: CollectionProperty(type=HEFT_PG_contact_item, override=OPEN_LIST)
+    checklist: CollectionProperty(type=HEFT_PG_line, override=OPEN_LIST)
+    report: CollectionProperty(type=HEFT_PG_line, override=OPEN_LIST)
+    bars: CollectionProperty(type=HEFT_PG_bar, override=OPEN_LIST)
     verdict: StringProperty(options={"HIDDEN"}, override=OPEN)
     overlay: PointerProperty(type=bpy.types.Object, options={"HIDDEN"}, override=OPEN)
 
