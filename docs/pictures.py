@@ -112,10 +112,11 @@ def until_idle():
 
 STEPS = [
     (0.5, clean_scene), (2.0, widen_sidebar), (2.0, shoot("1_before")), (0.5, operator("set_up")),
-    (2.0, shoot("2_checklist")), (0.2, operator("add_push", size="TACKLE")), (0.2, operator("add_load", kg=5.0)),
-    (2.0, shoot("3_push_and_load")), (0.2, start_preview),
-    (4.0, shoot("4_preview_running")), (1.0, until_idle), (1.0, frame(16)),
-    (2.0, shoot("5_preview")), (0.2, operator("bake")), (0.5, frame(18)), (2.0, shoot("6_baked")),
+    (2.0, shoot("2_checklist")), (0.2, operator("check")), (2.0, shoot("3_check")),
+    (0.2, operator("add_push", size="TACKLE")), (0.2, operator("add_load", kg=5.0)),
+    (2.0, shoot("4_push_and_load")), (0.2, start_preview),
+    (4.0, shoot("5_preview_running")), (1.0, until_idle), (1.0, frame(16)),
+    (2.0, shoot("6_preview")), (0.2, operator("bake")), (0.5, frame(18)), (2.0, shoot("7_baked")),
     (0.5, lambda: os._exit(0)),
 ]
 

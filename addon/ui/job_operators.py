@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check, preview and bake: the same job, in slices of a timer so that Blender stays awake, or in one go."""
 
+import json
 import time
 from typing import Any
 
@@ -122,8 +123,12 @@ class JobOperator(CharacterOperator):
         context.scene.heft.is_running = False
         context.scene.heft.progress_words = ""
         session.live.pop(self._name, None)
-        for area in context.screen.areas:
-            area.tag_redraw()
+        _redraw(context)
+
+
+def _redraw(context: Any) -> None:
+    for area in context.screen.areas if context.screen is not None else ():
+        area.tag_redraw()
 
 
 def _bones(stage: Any) -> Any:
@@ -174,7 +179,7 @@ class HEFT_OT_check(JobOperator, bpy.types.Operator):
         ob.heft.bars.clear()
         for limb, spans in contact_bars(baked.result, frames).items():
             bar = ob.heft.bars.add()
-            bar.limb, bar.spans = limb, spoken(spans, 6)
+            bar.limb, bar.spans, bar.frames = limb, spoken(spans, 6), json.dumps(spans)
         session.show_preview(ob.name, diagnose(baked.study.figure, baked.result, baked.points, frames,
                                                baked.study.unit))
         self.report({"INFO"}, ob.heft.verdict)

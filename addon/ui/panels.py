@@ -12,6 +12,7 @@ from .graph import balance_graph
 from .messages import NO_CHARACTER, character_of, push_word
 
 ICONS = {"GOOD": "CHECKMARK", "CARE": "ERROR", "STOP": "CANCEL"}
+LIGHTS = {"GOOD": "STRIP_COLOR_04", "CARE": "STRIP_COLOR_02", "STOP": "STRIP_COLOR_01"}  # green, amber, red
 LETTER = 6.6   # pixels of a letter at scale 1, about
 
 
@@ -90,7 +91,7 @@ class HEFT_PT_character(_CharacterPanel, bpy.types.Panel):
     def _line(self, context: Any, line: Any) -> None:
         row = self.layout.row()
         row.alert = line.level == "STOP"
-        wrapped(row, context, f"{line.sentence} {line.remedy}".strip(), ICONS[line.level])
+        wrapped(row, context, f"{line.sentence} {line.remedy}".strip(), LIGHTS[line.level])
         if line.bone and line.level != "GOOD":
             row.operator("heft.go_to", text="", icon="RESTRICT_SELECT_OFF").bone = line.bone
 
@@ -251,7 +252,7 @@ class HEFT_PT_see(_CharacterPanel, bpy.types.Panel):
         layout, told = self.layout, context.scene.heft
         grid = layout.grid_flow(columns=2, even_columns=True, align=True)
         for name in ("show_ghost", "show_pushes", "show_contacts", "show_com", "show_zmp", "show_stress",
-                     "show_helper"):
+                     "show_helper", "show_bars"):
             grid.prop(told, name, toggle=True)
         layout.prop(told, "color", text="Ghost")
         found = session.diagnostics_of(character_of(context))

@@ -96,6 +96,7 @@ class HEFT_PG_line(bpy.types.PropertyGroup):
 class HEFT_PG_bar(bpy.types.PropertyGroup):
     limb: StringProperty()
     spans: StringProperty()
+    frames: StringProperty()   # JSON: [[first, last], ...]
 
 
 class HEFT_PG_object(bpy.types.PropertyGroup):
@@ -154,6 +155,8 @@ class HEFT_PG_scene(bpy.types.PropertyGroup):
     show_stress: BoolProperty(name="Effort", description="Colour the ghost by how hard each joint works")
     show_helper: BoolProperty(name="Helper force", description="How much help from outside the motion needs",
                               default=True)
+    show_bars: BoolProperty(name="Contact bars", description="Bars along the timeline: when each limb touches the "
+                            "ground", default=True)
     color: FloatVectorProperty(name="Ghost colour", description="Of the ghost", subtype="COLOR", size=4, min=0.0,
                                max=1.0, default=(0.2, 0.75, 1.0, 0.9))
     is_running: BoolProperty(options={"HIDDEN", "SKIP_SAVE"})

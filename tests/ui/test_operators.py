@@ -290,12 +290,29 @@ def test_unregistering_leaves_nothing() -> None:
         addon.register()
 
 
+def test_a_missing_library_is_told_instead_of_an_error(monkeypatch) -> None:
+    import addon
+    from addon.ui import needs
+    from addon.ui.missing import words
+
+    addon.unregister()
+    monkeypatch.setattr(needs, "find_spec", lambda name: None if name == "quadprog" else object())
+    try:
+        addon.register()
+        assert hasattr(bpy.types, "HEFT_PT_missing") and "quadprog" in words()[0]
+        addon.unregister()
+        assert not hasattr(bpy.types, "HEFT_PT_missing")
+    finally:
+        monkeypatch.undo()
+        addon.register()
+
+
 def test_everything_has_a_tooltip() -> None:
     from addon.ui import _classes, properties
 
     for operator in (c for c in _classes() if issubclass(c, bpy.types.Operator)):
         assert operator.bl_description and not operator.bl_description.endswith("."), operator
-    hidden = {"level", "sentence", "remedy", "bone", "frame", "limb", "spans", "name", "rna_type"}
+    hidden = {"level", "sentence", "remedy", "bone", "frame", "limb", "spans", "frames", "name", "rna_type"}
     for group in properties.GROUPS:
         for prop in group.bl_rna.properties:
             if prop.type != "POINTER" and prop.type != "COLLECTION" and not prop.is_hidden \
