@@ -80,7 +80,9 @@ class Recorder:
         before = point_paths(clip.tree, shape, scene.motion, points.link, shape.points)
         com = com_path(clip.tree, shape, motion)
         planted = self._contacts.copy()
-        planted[first:last + 1] &= (clip.schedule.touching & ~clip.schedule.sliding)[clip.frame_step]
+        stands = clip.schedule.touching & ~clip.schedule.sliding
+        planted[first:last + 1] &= stands[clip.frame_step]
+        planted[first + 1:last + 1] &= np.logical_and.reduceat(stands, clip.frame_step[:-1])  # and all the way there
         planted = _settled(planted, scene.motion.times)
         slide, reference_slide = _slide(paths, planted), _slide(before, planted)
         depth, reference_depth = self._depth(paths), self._depth(before)

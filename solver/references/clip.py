@@ -36,7 +36,7 @@ from ..physics.trajectory import com_path, point_paths
 from ..physics.tree import Tree
 from .ground_plan import plan
 
-STEP_RATE = 60.0      # Hz: coarser steps respond visibly differently to the same push
+STEP_RATE = 60.0      # Hz: coarser steps respond visibly differently to the same push (of a person)
 RUN = 64              # steps whose quantities are computed together
 RIDGE = 1e-6          # of the mean curvature: makes the reference's contact forces unique and continuous
 # rad, how far a joint without limits of its own may leave the range it has in the clip
@@ -76,10 +76,11 @@ class Clip:
         motion = self.motion = scene.motion.part(first, last + 1)
         self.character, self.ground = _with_contacts(scene)
         scene.check_contacts(self.character)
-        smoothing *= float(np.sqrt(PERSON / self.character.leg_length))  # small creatures move faster, as pendulums do
+        pace = float(np.sqrt(PERSON / self.character.leg_length))  # small creatures move faster, as pendulums do
+        smoothing *= pace
         self.terrain: Terrain = scene.terrain if scene.terrain is not None else Plane.level(self.ground)
         self.tree = tree = Tree(self.character)
-        self.times, self.frame_step = _grid(motion.times, scene.substeps)
+        self.times, self.frame_step = _grid(motion.times, scene.substeps, max(1.0, pace) * STEP_RATE)
 
         fine = motion if len(self.times) == len(motion) else motion.resampled(self.times)
         self._follow(fine, smoothing)
@@ -206,10 +207,10 @@ def _is_own_ground(terrain: Terrain, ground: float) -> bool:
     return isinstance(terrain, Plane) and terrain.normal[2] > 1.0 - 1e-12 and abs(terrain.point[2] - ground) < 1e-12
 
 
-def _grid(times: Array, substeps: int | None) -> tuple[Array, Ints]:
+def _grid(times: Array, substeps: int | None, rate: float) -> tuple[Array, Ints]:
     """Times of the sub-steps, and the index of every frame among them. Frames may be spaced unevenly."""
     spans = np.diff(times)
-    counts = np.full(len(spans), substeps) if substeps else np.ceil(spans * STEP_RATE - 1e-3).astype(int)
+    counts = np.full(len(spans), substeps) if substeps else np.ceil(spans * rate - 0.15).astype(int)
     counts = np.maximum(counts, 1)
     at = np.concatenate(([0], np.cumsum(counts)))
     shares = np.concatenate([np.arange(n) / n for n in counts])
