@@ -64,8 +64,8 @@ class PDOnRoot:
         root = np.diagonal(M)[:6]
         self.K[:6], self.D[:6] = root * root_rate ** 2, 2.0 * root * root_rate
 
-    def start(self) -> State:
-        return _start(self.clip)
+    def start(self, k: int = 0) -> State:
+        return _start(self.clip, k)
 
     def step(self, state: State, k: int) -> Step:
         clip, tree, K, D = self.clip, self.clip.tree, self.K, self.D
@@ -119,8 +119,8 @@ class Playback:
         self.scene, self.clip = scene, Clip(scene)
         self.notes: list[Note] = []
 
-    def start(self) -> State:
-        return _start(self.clip)
+    def start(self, k: int = 0) -> State:
+        return _start(self.clip, k)
 
     def step(self, state: State, k: int) -> Step:
         clip = self.clip
@@ -148,8 +148,8 @@ def push_force(clip: Clip, motion: Dynamics, time: float, dt: float) -> Array:
     return external
 
 
-def _start(clip: Clip) -> State:
-    return State(float(clip.times[0]), clip.positions[0], clip.rotations[0], clip.v[0])
+def _start(clip: Clip, k: int) -> State:
+    return State(float(clip.times[k]), clip.positions[k], clip.rotations[k], clip.v[k])
 
 
 def _masses(clip: Clip, time: float) -> list[float]:

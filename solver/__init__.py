@@ -10,6 +10,7 @@ from .controllers.quasi_physical import NATURAL, STRONG, SUBTLE, QuasiPhysical, 
 from .errors import DivergenceError, InputError, NoSolutionError, SolverError
 from .model.character import Character, ContactPoints, Limb, Link
 from .model.motion import Motion
+from .model.release import Release
 from .model.result import Note, Progress, Result, Step
 from .model.scene import ContactOverride, Goal, Load, Push, Scene
 from .model.state import State
@@ -18,6 +19,6 @@ from .model.terrain import HeightField, Heights, Moving, Plane, Probe, Steps, Te
 __all__ = [
     "NATURAL", "STRONG", "SUBTLE", "Character", "ContactOverride", "ContactPoints", "DivergenceError", "Goal",
     "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load", "Motion", "Moving",
-    "NoSolutionError", "Note", "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Result", "Scene",
+    "NoSolutionError", "Note", "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Release", "Result", "Scene",
     "Settings", "SolverError", "State", "Step", "Steps", "Terrain", "TriangleMesh", "Union", "bake", "finish",
 ]

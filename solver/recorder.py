@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from .controllers.base import Controller
+from .controllers.falling import FallStep
+from .fall_record import FallRecord
 from .model.arrays import Array, Bools, freeze
-from .model.result import Note, Result, Step
+from .model.result import Note, Phase, Result, Step
 from .model.scene import Scene
 from .model.state import State
 from .numerics import rotation
@@ -37,6 +39,8 @@ class Recorder:
         self._aid, self._reference_aid = np.zeros((frames, 6)), np.zeros((frames, 6))
         self._wrench = np.zeros((frames, 6))
         self._deviation = np.zeros(frames)
+        self._phases: list[Phase] = ["follow"] * frames
+        self._fallen = FallRecord(scene, clip)
         times = scene.motion.times
         self._amount = scene.amount_at(times)
         self._mask = np.array([scene.mask.get(name, 1.0) for name in clip.character.names])
@@ -49,6 +53,10 @@ class Recorder:
         drift = rotation.subtract(state.rotations, clip.rotations[clip.frame_step[n]])
         astray = float(np.linalg.norm(drift[self._legs], axis=-1).max(initial=0.0))
         detail = np.where(self._legs, max(0.0, 1.0 - astray / DETAIL_LOST), 1.0)
+        if steps and steps[-1].phase != "follow":
+            detail = self._fallen.detail(f, steps[-1].phase, float(np.linalg.norm(drift, axis=-1).max()))
+        else:
+            self._fallen.follow()
         position, rotations = clip.restored(n, state.position, state.rotations, detail)
         share = self._amount[f] * self._mask
         if (share < 1.0).any():  # Physics amount: on the way from the keys to the result
@@ -60,6 +68,9 @@ class Recorder:
         self._deviation[f] = np.linalg.norm(rotation.subtract(rotations, scene.motion.rotations[f]), axis=-1).max()
         if not steps:
             return
+        self._phases[f] = steps[-1].phase
+        if steps[-1].phase != "follow":
+            self._fallen.keep(f, [step.touch_forces for step in steps if isinstance(step, FallStep)])
         share_of = 1.0 / len(steps)
         for offset, step in enumerate(steps):
             k = clip.frame_step[n] - len(steps) + offset
@@ -79,7 +90,8 @@ class Recorder:
         paths = point_paths(clip.tree, shape, motion, points.link, shape.points)
         before = point_paths(clip.tree, shape, scene.motion, points.link, shape.points)
         com = com_path(clip.tree, shape, motion)
-        planted = self._contacts.copy()
+        follows = np.array([phase == "follow" for phase in self._phases])
+        planted = self._contacts & follows[:, None]
         stands = clip.schedule.touching & ~clip.schedule.sliding
         planted[first:last + 1] &= stands[clip.frame_step]
         planted[first + 1:last + 1] &= np.logical_and.reduceat(stands, clip.frame_step[:-1])  # and all the way there
@@ -87,10 +99,13 @@ class Recorder:
         slide, reference_slide = _slide(paths, planted), _slide(before, planted)
         depth, reference_depth = self._depth(paths), self._depth(before)
         zmp, margins = self._balance(motion.positions, paths)
-        notes = tuple(self._controller.notes) + tuple(self._remarks(slide - reference_slide, weight))
+        touches = self._fallen.touches(shape, motion)
+        depth = self._fallen.depths(shape, motion, depth, self._phases)
+        self._fallen.balance(touches, motion, self._aid, zmp, margins)
+        notes = tuple(self._controller.notes) + tuple(self._remarks(slide - reference_slide, weight, follows))
         return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
                       margins, self._deviation, slide, reference_slide, depth, reference_depth, notes,
-                      tuple(points.limbs[n].name for n in points.limb), weight)
+                      tuple(points.limbs[n].name for n in points.limb), weight, tuple(self._phases), touches)
 
     def _depth(self, paths: Array) -> Array:
         times = self._scene.motion.times
@@ -115,7 +130,7 @@ class Recorder:
                 margins[f] = margin(support_polygon(paths[f, self._contacts[f]]), zmp[f])
         return zmp, margins
 
-    def _remarks(self, extra_slide: Array, weight: float) -> list[Note]:
+    def _remarks(self, extra_slide: Array, weight: float, follows: Bools) -> list[Note]:
         notes = []
         clip = self._clip
         bare = clip.schedule.unsupported[clip.frame_step]
@@ -126,7 +141,7 @@ class Recorder:
         worst = int(extra_slide.argmax())
         if extra_slide[worst] > SLIDE_NOTE:
             notes.append(Note("warning", f"A foot slides {100 * extra_slide[worst]:.1f} cm in one frame.", worst))
-        extra = np.linalg.norm(self._aid[:, :3] - self._reference_aid[:, :3], axis=1) / weight
+        extra = np.linalg.norm(self._aid[:, :3] - self._reference_aid[:, :3], axis=1) / weight * follows
         worst = int(extra.argmax())
         if extra[worst] > AID_NOTE:
             notes.append(Note("info", f"The helper force reaches {extra[worst]:.1f} body weights.", worst))

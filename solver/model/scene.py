@@ -14,6 +14,7 @@ from ..numerics import rotation
 from .arrays import Array, frozen_array
 from .character import Character
 from .motion import Motion
+from .release import Release
 from .terrain import Terrain
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -173,6 +174,7 @@ class Scene:
     contacts: tuple[ContactOverride, ...] = ()
     ease: tuple[float, float] = (0.0, 0.0)       # s, at both ends of the range
     substeps: int | None = None                  # per frame; None: as many as the controller needs
+    release: Release | None = None               # when it is let go and falls; None: never
 
     def __post_init__(self) -> None:
         character, motion = self.character, self.motion
@@ -200,6 +202,8 @@ class Scene:
             if not 0 <= first < last < len(motion):
                 raise InputError(f"Frames {first} .. {last} are outside the clip's 0 .. {len(motion) - 1}.",
                                  "Frame range", "Choose a first and a later last frame within the clip.")
+        if self.release is not None:
+            self.release.check_frames(*self.range)
         if self.substeps is not None and self.substeps < 1:
             raise InputError(f"{self.substeps} sub-steps.", "Scene", "Use at least one per frame.")
         if not all(0.0 <= ease < np.inf for ease in self.ease):

@@ -75,9 +75,12 @@ class QuasiPhysical:
         self._hinge_axes = character.axes[self._limited[self._hinges]]
         self._nearly_low, self._nearly_high = clip.lower[self._limited] + NEARLY, clip.upper[self._limited] - NEARLY
 
-    def start(self) -> State:
+    def start(self, k: int = 0) -> State:
         clip = self.clip
-        return State(float(clip.times[0]), clip.positions[0], clip.rotations[0], clip.v[0])
+        self.path = Path(self.settings.path_return, self.settings.hard_path, REACH * clip.character.leg_length)
+        self.footing = Footing(clip, self.path, self.settings.step_shift)
+        self._load_masses, self._binding = np.zeros(len(self.scene.loads)), set()
+        return State(float(clip.times[k]), clip.positions[k], clip.rotations[k], clip.v[k])
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step that overflows is caught by `_finish`
     def step(self, state: State, k: int) -> Step:
