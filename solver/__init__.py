@@ -8,6 +8,7 @@
 from .bake import Job, bake, finish
 from .controllers.quasi_physical import NATURAL, STRONG, SUBTLE, QuasiPhysical, Settings
 from .errors import DivergenceError, InputError, NoSolutionError, SolverError
+from .model.assemble import Assembly, assemble
 from .model.character import Character, ContactPoints, Limb, Link
 from .model.motion import Motion
 from .model.release import Release
@@ -17,8 +18,9 @@ from .model.state import State
 from .model.terrain import HeightField, Heights, Moving, Plane, Probe, Steps, Terrain, TriangleMesh, Union
 
 __all__ = [
-    "NATURAL", "STRONG", "SUBTLE", "Character", "ContactOverride", "ContactPoints", "DivergenceError", "Goal",
-    "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load", "Motion", "Moving",
+    "NATURAL", "STRONG", "SUBTLE", "Assembly", "Character", "ContactOverride", "ContactPoints", "DivergenceError",
+    "Goal", "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load", "Motion", "Moving",
     "NoSolutionError", "Note", "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Release", "Result", "Scene",
-    "Settings", "SolverError", "State", "Step", "Steps", "Terrain", "TriangleMesh", "Union", "bake", "finish",
+    "Settings", "SolverError", "State", "Step", "Steps", "Terrain", "TriangleMesh", "Union", "assemble", "bake",
+    "finish",
 ]

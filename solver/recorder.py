@@ -23,6 +23,7 @@ STANDARD_GRAVITY = 9.81  # m/s2, to express forces in body weights where there i
 LANDING = 0.05        # s: a foot that came down later than this ago is still landing
 SLIDE_NOTE = 0.01     # m per frame
 AID_NOTE = 0.5        # body weights
+POP_NOTE = 0.02       # rad from the keys in the last frame of a range that ends before the motion does
 
 
 class Recorder:
@@ -72,6 +73,10 @@ class Recorder:
         if steps[-1].phase != "follow":
             self._fallen.keep(f, [step.touch_forces for step in steps if isinstance(step, FallStep)])
         share_of = 1.0 / len(steps)
+        if n == 1:  # the first frame is where the first step begins
+            self._contacts[f - 1], self._forces[f - 1] = steps[0].contacts, steps[0].forces
+            self._torques[f - 1], self._aid[f - 1] = steps[0].torque, steps[0].aid
+            self._reference_aid[f - 1] = clip.moment(0).torque[:6]
         for offset, step in enumerate(steps):
             k = clip.frame_step[n] - len(steps) + offset
             self._contacts[f] = step.contacts
@@ -102,7 +107,8 @@ class Recorder:
         touches = self._fallen.touches(shape, motion)
         depth = self._fallen.depths(shape, motion, depth, self._phases)
         self._fallen.balance(touches, motion, self._aid, zmp, margins)
-        notes = tuple(self._controller.notes) + tuple(self._remarks(slide - reference_slide, weight, follows))
+        remarks = self._remarks(slide - reference_slide, weight, follows)
+        notes = (*clip.notes, *self._controller.notes, *remarks)
         return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
                       margins, self._deviation, slide, reference_slide, depth, reference_depth, notes,
                       tuple(points.limbs[n].name for n in points.limb), weight, tuple(self._phases), touches)
@@ -138,6 +144,11 @@ class Recorder:
             frame = self._scene.range[0] + int(np.flatnonzero(bare)[0])
             notes.append(Note("info", f"Nothing touches the ground in {int(bare.sum())} frames although the body is "
                               "carried: the helper force does it. Mark the contact, or add what it holds.", frame))
+        last = self._scene.range[1]
+        if last + 1 < len(self._deviation) and self._deviation[last] > POP_NOTE:
+            off = np.degrees(self._deviation[last])
+            notes.append(Note("warning", f"The range ends {off:.0f} degrees from the keys, which come back at once. "
+                              "Ease out, or bake to a later frame.", last))
         worst = int(extra_slide.argmax())
         if extra_slide[worst] > SLIDE_NOTE:
             notes.append(Note("warning", f"A foot slides {100 * extra_slide[worst]:.1f} cm in one frame.", worst))

@@ -20,6 +20,8 @@ from .terrain import Terrain
 GRAVITY = np.array([0.0, 0.0, -9.81])
 BLOW = 1.0 / 60.0  # s, how long an impulse takes: short against any motion, the same at every frame rate
 
+LEAST_STEP = 0.999e-3  # s: speeds taken from closer frames are rounding
+
 
 @dataclass(frozen=True, eq=False)
 class Push:
@@ -178,9 +180,17 @@ class Scene:
 
     def __post_init__(self) -> None:
         character, motion = self.character, self.motion
+        for name in ("pushes", "loads", "amount", "contacts"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "mask", dict(self.mask))
         if motion.rotations.shape[1] != len(character):
             raise InputError(f"It moves {motion.rotations.shape[1]} links, the character has {len(character)}.",
                              "Motion", "Read both from the same armature.")
+        steps = np.diff(motion.times)
+        if steps.min() < LEAST_STEP:
+            raise InputError(f"Only {steps.min():.2g} s have passed since the frame before.",
+                             f"Motion, frame {int(steps.argmin()) + 1}",
+                             "Leave out frames that are closer than a millisecond.")
         object.__setattr__(self, "gravity", frozen_array(self.gravity, (3,), "Gravity", "Scene"))
         for push in self.pushes:
             character.index(push.body)

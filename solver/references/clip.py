@@ -18,6 +18,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.signal import butter, filtfilt
 
+from ..errors import InputError
 from ..model.arrays import Array, Bools, Ints
 from ..model.character import Character
 from ..model.motion import Motion
@@ -42,6 +43,8 @@ RIDGE = 1e-6          # of the mean curvature: makes the reference's contact for
 # rad, how far a joint without limits of its own may leave the range it has in the clip
 ROOM = {"trunk": 0.2, "neck": 0.2, "head": 0.2, "hand": 0.5, "arm": 0.8, "leg": 0.8, "foot": 0.4, "toe": 0.4}
 LOOK_AHEAD = 0.3      # s, t_m: when a landing begins to be tracked
+SMALLEST, LARGEST = 0.03, 10.0  # m, legs of a character whose unit is right
+MOST_STEPS = 1_000_000  # more than four hours of motion
 STEP_SOON = 0.5       # s, a foot that lifts within this time can step after a push
 LIMIT_ROOM = 0.02     # rad, default limits contain the clip with this much room
 PERSON = 0.85         # m, the leg of one whose motion is smoothed as the dial says
@@ -86,7 +89,7 @@ class Clip:
         self._follow(fine, smoothing)
         self.schedule = detect(self.times, self.paths, self.ground, self.coms, -float(scene.gravity[2]),
                                self.character.points, self.character.leg_length, scene.contacts)
-        self.notes = [Note("info", words) for words in self.terrain.notes]
+        self.notes = [Note("info", words) for words in self.terrain.notes] + _odd(scene, self.character)
         if scene.terrain is None and not self.schedule.touching.any():  # it floats: there is no ground to bump into
             self.ground = float(self.paths[..., 2].min(initial=self.ground)) - self.character.leg_length
             self.terrain = Plane.level(self.ground)
@@ -198,8 +201,28 @@ def _with_contacts(scene: Scene) -> tuple[Character, float]:
             paths = point_paths(tree, shape, scene.motion, character.points.link, shape.points)
             level = float(np.quantile(paths[..., 2].min(1), 0.1))
         return character, level
-    contact_points, level = calibrated_points(character, scene.motion, level)
+    named = {override.limb for override in scene.contacts}
+    contact_points, level = calibrated_points(character, scene.motion, level, named)
     return character.with_points(contact_points), level
+
+
+def _odd(scene: Scene, character: Character) -> list[Note]:
+    """What is most likely not meant."""
+    notes = []
+    first, last = scene.range
+    start, end = float(scene.motion.times[first]), float(scene.motion.times[last])
+    if not SMALLEST < character.leg_length < LARGEST:
+        notes.append(Note("warning", f"The character's legs are {character.leg_length:.3g} m long. "
+                          "Check the unit scale."))
+    for push in scene.pushes:
+        if push.times[-1] <= start or push.times[0] >= end:
+            notes.append(Note("warning", f"The push on {push.body} lies outside the frame range and does nothing.",
+                              bone=push.body))
+    for load in scene.loads:
+        if load.end <= start or load.start >= end:
+            notes.append(Note("warning", f"The load on {load.body} lies outside the frame range and does nothing.",
+                              bone=load.body))
+    return notes
 
 
 def _is_own_ground(terrain: Terrain, ground: float) -> bool:
@@ -212,6 +235,9 @@ def _grid(times: Array, substeps: int | None, rate: float) -> tuple[Array, Ints]
     spans = np.diff(times)
     counts = np.full(len(spans), substeps) if substeps else np.ceil(spans * rate - 0.15).astype(int)
     counts = np.maximum(counts, 1)
+    if counts.sum() > MOST_STEPS:
+        raise InputError(f"It takes {counts.sum():.3g} sub-steps.", "Frame range",
+                         "Choose a shorter range or fewer sub-steps, or close the gap between its frames.")
     at = np.concatenate(([0], np.cumsum(counts)))
     shares = np.concatenate([np.arange(n) / n for n in counts])
     grid = np.repeat(times[:-1], counts) + shares * np.repeat(spans, counts)

@@ -31,15 +31,19 @@ class Path:
         self._before_dt = 1.0
         self._target = np.zeros(2)         # deviation that the last step aimed at
 
-    def advance(self, push: Array, standing: bool, dt: float) -> Array:
-        """Move the particle by one step under push / m (m/s2); returns b of the next step."""
+    def advance(self, push: Array, standing: bool, is_free: bool, dt: float) -> Array:
+        """Move the particle by one step under push / m (m/s2); returns b of the next step.
+
+        In flight (`is_free`) nothing but the push moves it: there is nothing to pull on."""
         if self.is_hard:
             push = np.zeros(2)
         if not (push.any() or self.offset.any() or self.rate.any()):
             self.acceleration = push
             return self.offset
         w = max(self.return_rate, STANDING_RETURN) if standing or self.is_hard else self.return_rate
-        w = w * sqrt(1.0 + float(self.offset.dot(self.offset)) / self.reach ** 2)
+        w *= sqrt(1.0 + float(self.offset.dot(self.offset)) / self.reach ** 2)
+        if is_free and not self.is_hard:
+            w = 0.0
         self.acceleration = push - (2.0 * w) * self.rate - (w * w) * self.offset
         self.rate = self.rate + dt * self.acceleration
         self.offset = self.offset + dt * self.rate
