@@ -12,7 +12,7 @@ and the residual is put back afterwards:  q_out = q_sim (+) (q* (-) q_s),  which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -44,6 +44,7 @@ RIDGE = 1e-6          # of the mean curvature: makes the reference's contact for
 ROOM = {"trunk": 0.2, "neck": 0.2, "head": 0.2, "hand": 0.5, "arm": 0.8, "leg": 0.8, "foot": 0.4, "toe": 0.4}
 LOOK_AHEAD = 0.3      # s, t_m: when a landing begins to be tracked
 SMALLEST, LARGEST = 0.03, 10.0  # m, legs of a character whose unit is right
+HARD = 1.0            # m/s: a push that gives more needs finer steps
 MOST_STEPS = 1_000_000  # more than four hours of motion
 STEP_SOON = 0.5       # s, a foot that lifts within this time can step after a push
 LIMIT_ROOM = 0.02     # rad, default limits contain the clip with this much room
@@ -83,7 +84,8 @@ class Clip:
         smoothing *= pace
         self.terrain: Terrain = scene.terrain if scene.terrain is not None else Plane.level(self.ground)
         self.tree = tree = Tree(self.character)
-        self.times, self.frame_step = _grid(motion.times, scene.substeps, max(1.0, pace) * STEP_RATE)
+        rate = STEP_RATE * max(1.0, pace) * (2.0 if _hardest(scene) > HARD else 1.0)
+        self.times, self.frame_step = _grid(motion.times, scene.substeps, rate)
 
         fine = motion if len(self.times) == len(motion) else motion.resampled(self.times)
         self._follow(fine, smoothing)
@@ -95,10 +97,12 @@ class Clip:
             self.terrain = Plane.level(self.ground)
         if not _is_own_ground(self.terrain, self.ground):
             planned = plan(tree, shape_of(self.character, fine), fine, self.schedule.touching, self.terrain,
-                           self.ground, self.lower, self.upper)
+                           self.ground, (self.lower, self.upper))
             self.notes += [Note("warning", words, first + int(np.searchsorted(self.frame_step, k)))
                            for k, words in planned.notes]
             if planned.motion is not fine:
+                self.schedule = replace(self.schedule, touching=planned.touching,
+                                        sliding=self.schedule.sliding & planned.touching)
                 self._follow(planned.motion, smoothing)
         self.time_to_touch = self.schedule.time_to_touch(self.times)
         self.touch_weight = np.clip(1.0 - self.time_to_touch / LOOK_AHEAD, 0.0, 1.0)  # [Levine2012] 2.5: 1 - t_h / t_m
@@ -228,6 +232,12 @@ def _odd(scene: Scene, character: Character) -> list[Note]:
 def _is_own_ground(terrain: Terrain, ground: float) -> bool:
     """Level ground at the height on which the clip was made: nothing to plan."""
     return isinstance(terrain, Plane) and terrain.normal[2] > 1.0 - 1e-12 and abs(terrain.point[2] - ground) < 1e-12
+
+
+def _hardest(scene: Scene) -> float:
+    """m/s that the hardest push alone would give to the whole body."""
+    momenta = (0.5 * (push.forces[1:] + push.forces[:-1]).T @ np.diff(push.times) for push in scene.pushes)
+    return max((float(np.linalg.norm(p)) for p in momenta), default=0.0) / scene.character.mass
 
 
 def _grid(times: Array, substeps: int | None, rate: float) -> tuple[Array, Ints]:
