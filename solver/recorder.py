@@ -45,6 +45,7 @@ class Recorder:
         times = scene.motion.times
         self._amount = scene.amount_at(times)
         self._mask = np.array([scene.mask.get(name, 1.0) for name in clip.character.names])
+        self._limited = np.flatnonzero(clip.character.limits_given)
         self._legs = np.array([role in ("root", "leg", "foot", "toe") for role in clip.character.roles])
 
     def frame(self, n: int, state: State, steps: Sequence[Step]) -> None:
@@ -59,6 +60,7 @@ class Recorder:
         else:
             self._fallen.follow()
         position, rotations = clip.restored(n, state.position, state.rotations, detail)
+        self._keep_limits(f, rotations)
         share = self._amount[f] * self._mask
         if (share < 1.0).any():  # Physics amount: on the way from the keys to the result
             keys, place = scene.motion.rotations[f], scene.motion.positions[f]
@@ -84,6 +86,18 @@ class Recorder:
             self._torques[f] += share_of * step.torque
             self._aid[f] += share_of * step.aid
             self._reference_aid[f] += share_of * clip.moment(k).torque[:6]
+
+    def _keep_limits(self, f: int, rotations: Array) -> None:
+        """The detail put back must not take a joint past limits that the rig has, except as far as its keys are."""
+        character, keys = self._clip.character, self._scene.motion.rotations[f]
+        for i in self._limited:
+            is_hinge, axis = character.joints[i] == "hinge", character.axes[i]
+            r, own = (np.atleast_1d(rotation.twist_angle(q, axis)) if is_hinge else rotation.log(q)
+                      for q in (rotations[i], keys[i]))
+            lower, upper = character.lower[i, :len(r)], character.upper[i, :len(r)]
+            inside = np.clip(r, np.minimum(lower, own), np.maximum(upper, own))
+            if np.abs(inside - r).max() > 1e-9:
+                rotations[i] = rotation.add(rotations[i], (inside - r) * axis) if is_hinge else rotation.exp(inside)
 
     def result(self) -> Result:
         scene, clip = self._scene, self._clip

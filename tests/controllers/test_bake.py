@@ -419,3 +419,23 @@ def test_frames_too_close_or_too_far_apart_are_refused() -> None:
         Scene(character, replace(motion, times=close))
     with pytest.raises(InputError, match="sub-steps"):
         finish(bake(Scene(character, replace(motion, times=far))))
+
+
+@needs_clips
+@pytest.mark.parametrize("bone", ["RightToeBase", "RightFoot"])
+def test_limits_of_the_rig_are_kept_under_a_push(bone: str) -> None:
+    character, motion = shared.load("walk_cmu_02_01", 30)
+    i = character.index(bone)
+    n = 1 if character.joints[i] == "hinge" else 3
+
+    def angles(rotations: np.ndarray) -> np.ndarray:
+        return rotation.twist_angle(rotations[:, i], character.axes[i])[:, None] if n == 1 \
+            else rotation.log(rotations[:, i])
+
+    r = angles(motion.rotations)
+    lower, upper, given = character.lower.copy(), character.upper.copy(), character.limits_given.copy()
+    lower[i, :n], upper[i, :n], given[i] = r.min(0), r.max(0), True
+    limited = replace(character, lower=lower, upper=upper, limits_given=given)
+    push = Push.constant("Spine1", (0.0, 600.0, 0.0), 0.5, 0.2)
+    turned = angles(finish(bake(Scene(limited, motion, pushes=(push,)))).motion.rotations)
+    assert np.maximum(r.min(0) - turned, turned - r.max(0)).max() < 1e-3
