@@ -208,15 +208,21 @@ class Scene:
                 raise InputError("The keys of Physics amount repeat a time or leave 0..1.", "Scene",
                                  "Key values between 0 and 1 at increasing times.")
         if self.frames is not None:
-            first, last = self.frames
+            if len(self.frames) != 2 or any(int(frame) != frame for frame in self.frames):
+                raise InputError(f"{self.frames} are not two whole frames.", "Frame range",
+                                 "Give the first and the last frame.")
+            first, last = (int(frame) for frame in self.frames)
+            object.__setattr__(self, "frames", (first, last))
+            if first == last:
+                raise InputError(f"It holds frame {first} alone.", "Frame range", "Choose a later last frame.")
             if not 0 <= first < last < len(motion):
                 raise InputError(f"Frames {first} .. {last} are outside the clip's 0 .. {len(motion) - 1}.",
                                  "Frame range", "Choose a first and a later last frame within the clip.")
         if self.release is not None:
             self.release.check_frames(*self.range)
-        if self.substeps is not None and self.substeps < 1:
-            raise InputError(f"{self.substeps} sub-steps.", "Scene", "Use at least one per frame.")
-        if not all(0.0 <= ease < np.inf for ease in self.ease):
+        if self.substeps is not None and (self.substeps < 1 or int(self.substeps) != self.substeps):
+            raise InputError(f"{self.substeps} sub-steps.", "Scene", "Use a whole number per frame, at least one.")
+        if np.shape(self.ease) != (2,) or not all(0.0 <= ease < np.inf for ease in self.ease):
             raise InputError(f"The ease {self.ease} is not two times.", "Scene", "Give seconds, 0 or more.")
         if len(character.points):
             self.check_contacts(character)
