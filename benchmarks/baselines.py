@@ -48,6 +48,8 @@ class PDOnRoot:
     for turning. With `use_feed_forward` the clip's own torques tau* are added: a stronger rival.
     """
 
+    is_lost = False
+
     def __init__(self, scene: Scene, root_rate: float = 20.0, use_feed_forward: bool = False) -> None:
         self.scene, self.clip = scene, Clip(scene)
         self.notes: list[Note] = []
@@ -114,6 +116,8 @@ class PDOnRoot:
 
 class Playback:
     """The keys and nothing else: whatever a push or a load would do, the helper and the joints undo."""
+
+    is_lost = False
 
     def __init__(self, scene: Scene) -> None:
         self.scene, self.clip = scene, Clip(scene)

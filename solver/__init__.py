@@ -7,6 +7,8 @@
 
 from .bake import Job, bake, finish
 from .controllers.quasi_physical import NATURAL, STRONG, SUBTLE, QuasiPhysical, Settings
+from .controllers.zmp_comfort import Diagnosis, ZmpComfort
+from .controllers.zmp_comfort import Settings as ComfortSettings
 from .errors import DivergenceError, InputError, NoSolutionError, SolverError
 from .model.assemble import Assembly, assemble
 from .model.character import Character, ContactPoints, Limb, Link
@@ -18,9 +20,10 @@ from .model.state import State
 from .model.terrain import HeightField, Heights, Moving, Plane, Probe, Steps, Terrain, TriangleMesh, Union
 
 __all__ = [
-    "NATURAL", "STRONG", "SUBTLE", "Assembly", "Character", "ContactOverride", "ContactPoints", "DivergenceError",
-    "Goal", "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load", "Motion", "Moving",
-    "NoSolutionError", "Note", "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Release", "Result", "Scene",
-    "Settings", "SolverError", "State", "Step", "Steps", "Terrain", "TriangleMesh", "Union", "assemble", "bake",
+    "NATURAL", "STRONG", "SUBTLE", "Assembly", "Character", "ComfortSettings", "ContactOverride", "ContactPoints",
+    "Diagnosis", "DivergenceError", "Goal", "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load",
+    "Motion", "Moving", "NoSolutionError", "Note", "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Release",
+    "Result", "Scene", "Settings", "SolverError", "State", "Step", "Steps", "Terrain", "TriangleMesh", "Union",
+    "ZmpComfort", "assemble", "bake",
     "finish",
 ]

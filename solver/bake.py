@@ -14,6 +14,7 @@ from .controllers.base import Controller
 from .controllers.quasi_physical import QuasiPhysical
 from .director import Director
 from .errors import InputError
+from .model.release import Release
 from .model.result import Progress, Result
 from .model.scene import Scene
 from .recorder import Recorder
@@ -23,11 +24,10 @@ Job = Generator[Progress, None, Result]
 
 def bake(scene: Scene, controller: Controller | None = None) -> Job:
     """Simulate the scene's frame range; frames outside it stay as they are."""
-    acting: Controller = QuasiPhysical(scene) if controller is None else controller
-    if acting.clip.scene is not scene:
+    follower: Controller = QuasiPhysical(scene) if controller is None else controller
+    if follower.clip.scene is not scene:
         raise InputError("The controller was made for another scene.", "Bake", "Make one for this scene.")
-    if scene.release is not None:
-        acting = Director(scene.release, acting)
+    acting = Director(scene.release or Release(), follower)
     clip = acting.clip
     first, last = scene.range
     record = Recorder(scene, acting)

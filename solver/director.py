@@ -3,7 +3,8 @@
     follow --let go--> fall --still--> rest --after a while--> rise --on the keys--> follow
 
 It is a controller itself, so the clock knows nothing of falls. The keys are let go at a frame, where the strength curve
-leaves 1, or by a push: the measure is the horizontal impulse of all pushes, forgotten over FORGET,
+leaves 1, by a controller that has lost its balance, or by a push: the measure is the horizontal impulse of all pushes,
+forgotten over FORGET,
 
     p' = f_xy - p / FORGET ,      let go when |p| > threshold
 
@@ -25,6 +26,8 @@ FORGET = 0.5   # s: about one step of a walk
 
 class Director:
     """Hands the body from one controller to the other."""
+
+    is_lost = False  # who falls is looked after
 
     def __init__(self, release: Release, follower: Controller, settings: Settings | None = None) -> None:
         self.clip = follower.clip
@@ -63,7 +66,7 @@ class Director:
 
     def _lets_go(self, k: int) -> bool:
         release = self._release
-        if k == self._last_call or not release.holds(float(self.clip.times[k])):
+        if k == self._last_call or self._follower.is_lost or not release.holds(float(self.clip.times[k])):
             return True
         size = float(np.linalg.norm(self._momentum))
         if release.threshold is None or size <= release.threshold:

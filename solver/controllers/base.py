@@ -24,6 +24,7 @@ class Controller(Protocol):
     """Decides the next state of a character that follows a clip."""
 
     clip: Clip
+    is_lost: bool   # nothing it can do keeps the body up: from the next step on it falls
 
     @property
     def notes(self) -> list[Note]:

@@ -26,7 +26,7 @@ RELEASE = 16     # frame
 @cache
 def walk_on() -> Scene:
     """Walk, be pushed, fall, get up, walk on."""
-    character, motion = synthetic.walk(rate=24, duration=6.5)
+    character, motion = synthetic.walk(rate=24, duration=7.5)
     push = Push.constant("chest", (0.0, 450.0, 0.0), 0.8, 0.2)
     return Scene(character, motion, pushes=(push,), release=Release(threshold=60.0, get_up=1.5, lie=0.5))
 

@@ -46,6 +46,8 @@ _ONES = np.ones(3)     # x @ _ONES is x.sum(-1), in a third of the time
 class QuasiPhysical:
     """[Levine2012] on a clip; see the package's page for the problem it solves."""
 
+    is_lost = False  # the helper force keeps it up
+
     def __init__(self, scene: Scene, settings: Settings = NATURAL) -> None:
         self.scene, self.settings = scene, settings
         clip = self.clip = Clip(scene, settings.smoothing)
