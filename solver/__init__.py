@@ -18,12 +18,12 @@ from .model.result import Note, Progress, Result, Step
 from .model.scene import ContactOverride, Goal, Load, Push, Scene
 from .model.state import State
 from .model.terrain import HeightField, Heights, Moving, Plane, Probe, Steps, Terrain, TriangleMesh, Union
+from .numerics import rotation
 
 __all__ = [
     "NATURAL", "STRONG", "SUBTLE", "Assembly", "Character", "ComfortSettings", "ContactOverride", "ContactPoints",
     "Diagnosis", "DivergenceError", "Goal", "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load",
     "Motion", "Moving", "NoSolutionError", "Note", "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Release",
     "Result", "Scene", "Settings", "SolverError", "State", "Step", "Steps", "Terrain", "TriangleMesh", "Union",
-    "ZmpComfort", "assemble", "bake",
-    "finish",
+    "ZmpComfort", "assemble", "bake", "finish", "rotation",
 ]

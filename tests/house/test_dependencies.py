@@ -168,6 +168,8 @@ def addon_reads_the_context_in_ui_and_command_only(path: str, source: str) -> li
 
 
 def addon_calls_no_operators(path: str, source: str) -> list[str]:
+    if path == "addon/bridge/edit_bones.py":  # bones are made in edit mode, and only an operator enters it
+        return []
     return [
         f"{path}:{line} uses bpy.ops; use the data API"
         for line, name in bpy_attributes(path, source)

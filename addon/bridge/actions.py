@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Actions on every Blender from 4.2 on: with slots and layers where they exist, without where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .convert import Array
+from .restore import Restored
+
+if TYPE_CHECKING:
+    import bpy
+
+CONSTANT, LINEAR = 0, 1  # `foreach_set` takes the numbers of the enumeration
+RESULT, SOURCE, SOURCE_SLOT = "heft_result", "heft_source", "heft_source_slot"  # custom properties of a result
+
+
+class Curves:
+    """The f-curves of one action for one object."""
+
+    def __init__(self, action: bpy.types.Action, slot: Any | None) -> None:
+        holder: Any = action
+        if slot is not None:
+            layers: Any = action.layers
+            layer = layers[0] if len(layers) else layers.new("Layer")
+            strip = layer.strips[0] if len(layer.strips) else layer.strips.new(type="KEYFRAME")
+            holder = strip.channelbag(slot, ensure=True)
+        self.action, self.slot = action, slot
+        self._curves, self._groups = holder.fcurves, holder.groups
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._curves)
+
+    def find(self, path: str, index: int) -> Any | None:
+        return self._curves.find(path, index=index)
+
+    def ensure(self, path: str, index: int, group: str) -> Any:
+        curve = self.find(path, index)
+        if curve is None:
+            curve = self._curves.new(path, index=index)
+            if group:  # an argument of `new` in 5.0, a property everywhere
+                curve.group = self._groups.get(group) or self._groups.new(group)
+        return curve
+
+    def remove(self, path: str, index: int) -> None:
+        curve = self.find(path, index)
+        if curve is not None:
+            self._curves.remove(curve)
+
+
+def has_slots(action: bpy.types.Action) -> bool:
+    return hasattr(action, "slots")
+
+
+def new_action(actions: Any, ob: bpy.types.Object, name: str) -> Curves:
+    action = actions.new(name)
+    return Curves(action, action.slots.new("OBJECT", ob.name) if has_slots(action) else None)
+
+
+def copied_action(action: bpy.types.Action, slot: Any | None, name: str) -> Curves:
+    """A copy to write into; the curves of other slots come along untouched."""
+    copy: Any = action.copy()
+    copy.name = name
+    if slot is None:
+        return Curves(copy, None)
+    return Curves(copy, next(s for s in copy.slots if s.identifier == slot.identifier))
+
+
+def shown(ob: bpy.types.Object) -> tuple[Any | None, Any | None]:
+    """The active action of an object and its slot."""
+    data = ob.animation_data
+    if data is None or data.action is None:
+        return None, None
+    return data.action, getattr(data, "action_slot", None)
+
+
+def show(ob: bpy.types.Object, action: Any | None, slot: Any | None) -> None:
+    data: Any = ob.animation_data or ob.animation_data_create()
+    if data.action != action:
+        data.action = action
+    if action is not None and slot is not None:
+        data.action_slot = slot
+
+
+def mark_result(result: Curves, source: Any | None, slot: Any | None) -> None:
+    """Let a result remember what it was made from, in the file, so that baking again starts from the original."""
+    action: Any = result.action
+    action[RESULT] = True
+    if source is not None:
+        action[SOURCE] = source
+        action[SOURCE_SLOT] = slot.identifier if slot is not None else ""
+
+
+def result_track(ob: bpy.types.Object) -> Any | None:
+    """The track of an earlier result, where no action lies on top of it."""
+    data = ob.animation_data
+    if data is None or data.action is not None:
+        return None
+    for track in reversed(list(data.nla_tracks)):
+        if not track.mute and len(track.strips):
+            action = track.strips[0].action
+            return track if action is not None and action.get(RESULT) else None
+    return None
+
+
+def original(ob: bpy.types.Object) -> tuple[Any | None, Any | None]:
+    """The action that a bake starts from: what is shown, or what the result that is shown was made from."""
+    action, slot = shown(ob)
+    track = result_track(ob)
+    if track is not None:
+        action, slot = track.strips[0].action, getattr(track.strips[0], "action_slot", None)
+    if action is None or not action.get(RESULT):
+        return action, slot
+    source = action.get(SOURCE)
+    if source is None:
+        return None, None
+    slots: Any = getattr(source, "slots", ())
+    named = [s for s in slots if s.identifier == action.get(SOURCE_SLOT)]
+    return source, named[0] if named else (slots[0] if len(slots) else None)
+
+
+def show_original(ob: bpy.types.Object, state: Restored) -> None:
+    """Put an earlier result aside until `state` ends."""
+    before, source = shown(ob), original(ob)
+    track = result_track(ob)
+    if track is not None:
+        state.set(track, "mute", True)
+    if before[0] != source[0]:
+        state.later(lambda: show(ob, *before))
+        show(ob, *source)
+
+
+def curves_of(ob: bpy.types.Object) -> list[Any]:
+    """The f-curves of the action that a bake starts from; none where it has no slot."""
+    action, slot = original(ob)
+    if action is None or (has_slots(action) and slot is None):
+        return []
+    if slot is not None and not len(action.layers):
+        return []
+    return list(Curves(action, slot))
+
+
+def write_keys(curve: Any, frames: Array, values: Array, interpolation: int = LINEAR) -> None:
+    """Replace all keys of a curve."""
+    keys = curve.keyframe_points
+    if len(keys):
+        keys.clear()
+    keys.add(len(frames))
+    pairs = np.empty(2 * len(frames), dtype=np.float32)
+    pairs[0::2], pairs[1::2] = frames, values
+    keys.foreach_set("co", pairs)
+    keys.foreach_set("interpolation", np.full(len(frames), interpolation, dtype=np.int32))
+    curve.update()
+
+
+def key_frames(curve: Any) -> Array:
+    """(K,) frames of a curve's keys."""
+    flat = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
+    curve.keyframe_points.foreach_get("co", flat)
+    return flat[0::2].astype(np.float64)
+
+
+def bone_path(name: str, channel: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')  # as bpy.utils.escape_identifier does
+    return f'pose.bones["{escaped}"].{channel}'

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An overlay armature carries the result of a rig whose bones are held by constraints.
+
+Its bones follow nothing but their keys. Each deform bone of the rig gets one more constraint, the last in its stack,
+that copies its overlay bone; one number on the overlay, `influence`, blends them all. Controls and their keys are not
+touched, and taking the overlay away leaves the rig as it was. It plays without the add-on: constraints and drivers
+are Blender's own.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .actions import curves_of, mark_result, new_action, original, show, write_keys
+from .channels import decomposed, keyed_rotation
+from .convert import Array, inverse
+from .edit_bones import free_bones
+from .read_character import Figure
+from .read_motion import Samples
+from .restore import Restored
+from .rig import OVERLAY_NAME, Rig
+from .write_action import SUFFIX, Channel, write_curves
+
+if TYPE_CHECKING:
+    import bpy
+
+INFLUENCE = "influence"
+HELD = "heft_held"         # custom property of an overlay: what the rig's solvers were before
+SOLVERS = ("IK", "SPLINE_IK")
+MARK = "heft_overlay_of"   # custom property of an overlay: the rig it belongs to
+
+
+def set_aside(ob: bpy.types.Object, state: Restored) -> None:
+    """Look at a rig without the overlay of an earlier bake."""
+    for carrier in overlays_of(ob):
+        state.later(partial(_set_influence, carrier, float(carrier[INFLUENCE])))
+        _set_influence(carrier, 0.0)
+
+
+def _set_influence(carrier: Any, value: float) -> None:
+    carrier[INFLUENCE] = value
+    carrier.update_tag()  # a custom property tells nobody that it changed
+
+
+def overlays_of(ob: bpy.types.Object) -> list[Any]:
+    return [child for child in ob.children if child.type == "ARMATURE" and child.get(MARK)]
+
+
+def followers(figure: Figure) -> list[int]:
+    """Bones that must follow an overlay: links, and joined bones that do not hang on a bone that follows."""
+    rig, body = figure.rig, figure.body
+    found: set[int] = set(body.links)
+    carried = set(found)
+    for i in range(len(rig)):
+        if body.carrier[i] < 0 or i in found:
+            continue
+        p = rig.parents[i]
+        hangs = p in carried and body.carrier[p] == body.carrier[i] and not rig.is_live[i]
+        if hangs:
+            carried.add(i)  # goes along by itself
+        elif rig.is_deform[i]:
+            found.add(i)
+            carried.add(i)
+    return sorted(found)
+
+
+def write_overlay(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, figure: Figure, samples: Samples,
+                  poses: Array) -> Any:
+    """Make the overlay anew, key it, and let the rig follow; returns its action."""
+    remove_overlay(data, ob, keep_action=True)
+    rig, bones = figure.rig, followers(figure)
+    carrier = _new_armature(data, scene, ob, rig, bones)
+    curves = new_action(data.actions, carrier, ob.name + SUFFIX)
+    write_curves(curves, _channels(carrier, rig, bones, poses), samples.frames)
+    mark_result(curves, *original(ob))
+    curves.action.use_fake_user = True
+    show(carrier, curves.action, curves.slot)
+    assert ob.pose is not None
+    for i in bones:
+        _follow(ob.pose.bones[i], carrier)
+    _hold_solvers(ob, carrier, {rig.names[i] for i in bones})
+    return curves.action
+
+
+def _new_armature(data: Any, scene: bpy.types.Scene, ob: Any, rig: Rig, bones: list[int]) -> Any:
+    name = f"{ob.name}{SUFFIX}"
+    carrier = data.objects.new(name, data.armatures.new(name))
+    homes = [collection for collection in ob.users_collection] or [scene.collection]
+    homes[0].objects.link(carrier)
+    free_bones(scene, carrier, {rig.names[i]: (rig.rests[i], rig.tails[i]) for i in bones})
+    carrier.parent = ob  # goes where the rig goes: its keys are in the rig's own space
+    carrier.matrix_parent_inverse.identity()
+    carrier[INFLUENCE], carrier[MARK] = 1.0, ob.name
+    carrier.id_properties_ui(INFLUENCE).update(min=0.0, max=1.0, soft_min=0.0, soft_max=1.0,
+                                               description="How much of the physical result is shown")
+    carrier.hide_render = True
+    carrier.display_type = "WIRE"
+    return carrier
+
+
+def _channels(carrier: Any, rig: Rig, bones: list[int], poses: Array) -> list[Channel]:
+    """All of a free bone: it has no parent, so its basis is its pose seen from its rest."""
+    found = []
+    for i in bones:
+        name = rig.names[i]
+        rest = np.array(carrier.data.bones[name].matrix_local, dtype=np.float64)  # rounding of edit bones included
+        location, turn, scale = decomposed(inverse(rest) @ poses[:, i])
+        found.append(Channel(name, "location", location))
+        found.append(Channel(name, "rotation_quaternion", keyed_rotation(turn, "QUATERNION", np.array([1.0, 0, 0, 0]))))
+        if np.abs(scale - 1.0).max() > 1e-6:
+            found.append(Channel(name, "scale", scale))
+    return found
+
+
+def _follow(bone: Any, carrier: Any) -> None:
+    constraint = bone.constraints.new("COPY_TRANSFORMS")
+    constraint.name = OVERLAY_NAME
+    constraint.target, constraint.subtarget = carrier, bone.name
+    _drive(constraint, "influence", carrier, (0.0, 1.0))
+
+
+def _hold_solvers(ob: Any, carrier: Any, bones: set[str]) -> None:
+    """Inverse kinematics is solved after all constraints of its chain: it must fade as the overlay sets in.
+
+    Its influence is driven where nothing else decides it; where it is keyed or driven, the solver is switched off at
+    full influence only, so that the animator's keys keep their say below it.
+    """
+    data, held = ob.animation_data, {}
+    decided = {driver.data_path for driver in data.drivers} | {curve.data_path for curve in curves_of(ob)} \
+        if data is not None else set()
+    for bone in ob.pose.bones:
+        for constraint in bone.constraints:
+            if constraint.type not in SOLVERS or constraint.mute or not bones & set(_chain(bone, constraint)):
+                continue
+            path = constraint.path_from_id("influence")
+            if path in decided:
+                _drive(constraint, "mute", carrier, (0.0, 1.0))
+                held[constraint.path_from_id("mute")] = 0.0
+            else:
+                held[path] = float(constraint.influence)
+                _drive(constraint, "influence", carrier, (held[path], 0.0))
+    carrier[HELD] = json.dumps(held)
+
+
+def _chain(bone: Any, constraint: Any) -> list[str]:
+    above, left = bone, constraint.chain_count or 10_000
+    if getattr(constraint, "use_tail", True) is False:
+        above = bone.parent
+    names = []
+    while above is not None and left > 0:
+        names.append(above.name)
+        above, left = above.parent, left - 1
+    return names
+
+
+def _drive(constraint: Any, channel: str, carrier: Any, ends: tuple[float, float]) -> None:
+    """From the first value at influence 0 to the second at 1; no expression, so that it plays without scripts."""
+    curve = constraint.driver_add(channel)
+    for modifier in list(curve.modifiers):
+        curve.modifiers.remove(modifier)
+    write_keys(curve, np.array([0.0, 1.0]), np.array(ends))
+    curve.extrapolation = "CONSTANT"
+    driver = curve.driver
+    driver.type = "AVERAGE"
+    variable = driver.variables.new()
+    variable.name, variable.type = "heft", "SINGLE_PROP"
+    variable.targets[0].id = carrier
+    variable.targets[0].data_path = f'["{INFLUENCE}"]'
+
+
+def _release_solvers(ob: Any, carrier: Any) -> None:
+    for path, value in json.loads(carrier.get(HELD, "{}")).items():
+        owner, _, channel = path.rpartition(".")
+        try:
+            constraint = ob.path_resolve(owner)
+        except ValueError:  # renamed or deleted since
+            continue
+        constraint.driver_remove(channel)
+        setattr(constraint, channel, bool(value) if channel == "mute" else value)
+
+
+def _constraints(ob: Any) -> list[tuple[Any, Any]]:
+    return [(bone, constraint) for bone in ob.pose.bones for constraint in bone.constraints
+            if constraint.name.startswith(OVERLAY_NAME)]
+
+
+def remove_overlay(data: Any, ob: bpy.types.Object, keep_action: bool = True) -> bool:
+    """Take constraints, drivers and armature away; whether there was one."""
+    found = _constraints(ob)
+    for bone, constraint in found:
+        constraint.driver_remove("influence")
+        bone.constraints.remove(constraint)
+    carriers = overlays_of(ob)
+    for carrier in carriers:
+        _release_solvers(ob, carrier)
+        action = carrier.animation_data.action if carrier.animation_data is not None else None
+        armature = carrier.data
+        data.objects.remove(carrier)
+        if armature.users == 0:
+            data.armatures.remove(armature)
+        if action is not None and not keep_action:
+            data.actions.remove(action)
+    return bool(found or carriers)

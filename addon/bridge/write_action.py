@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Write a result as a plain action. The original is kept with a fake user and never written to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._link import solver
+from .actions import (
+    RESULT,
+    Curves,
+    bone_path,
+    copied_action,
+    key_frames,
+    mark_result,
+    new_action,
+    original,
+    show,
+    write_keys,
+)
+from .channels import basis_of, decomposed, keyed_rotation, rotation_channel
+from .convert import Array, inverse
+from .read_motion import Samples
+from .rig import Rig
+
+if TYPE_CHECKING:
+    import bpy
+
+SUFFIX = " Heft"
+MOVED = 1e-6      # of the armature's own units: a location or scale that changes by less stays unkeyed
+TURNED = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """What is keyed on one property of one bone."""
+
+    bone: str
+    name: str          # location, rotation_quaternion ...
+    values: Array      # (F, 3 or 4)
+    rows: Any = None   # the frames that are keyed; None: all
+
+
+def new_poses(samples: Samples, changes: Array, unit: float) -> Array:
+    """(F, B, 4, 4) where bones shall be in the armature's space, for rigid motions of the world in metres."""
+    change = changes.copy()
+    change[..., :3, 3] /= unit
+    world = samples.world[:, None]
+    poses = inverse(world) @ change @ world @ samples.poses
+    same = (changes == np.eye(4)).all((-1, -2))
+    poses[same] = samples.poses[same]
+    return np.asarray(poses)
+
+
+def channels(ob: bpy.types.Object, rig: Rig, samples: Samples, poses: Array, links: Sequence[int],
+             carrier: Sequence[int]) -> list[Channel]:
+    """Rotations of all links, the root's location, and what else must change for `poses` to come true."""
+    assert ob.pose is not None
+    moved = [i for i in range(len(rig)) if carrier[i] >= 0]
+    # a bone whose parent goes another way than itself needs keys even if it is none of the links
+    asked = [i for i in range(len(rig)) if i in set(moved) or _parent_moves(rig, carrier, i)]
+    before = basis_of(ob, rig, samples.poses, asked)
+    after = basis_of(ob, rig, poses, asked)
+    found: list[Channel] = []
+    mapped = set(links)
+    for n, i in enumerate(asked):
+        bone = ob.pose.bones[i]
+        old, new = decomposed(before[:, n]), decomposed(after[:, n])
+        if not rig.is_connected[i] and (i == links[0] or _differ(old[0], new[0], MOVED * _size(rig))):
+            found.append(Channel(bone.name, "location", new[0]))
+        if i in mapped or _differ(old[1], new[1], TURNED):
+            name, _ = rotation_channel(bone.rotation_mode)
+            start = keyed_rotation(old[1][:1], bone.rotation_mode, np.array(getattr(bone, name)))[0]
+            found.append(Channel(bone.name, name, keyed_rotation(new[1], bone.rotation_mode, start)))
+        if _differ(old[2], new[2], 10 * MOVED):
+            found.append(Channel(bone.name, "scale", new[2]))
+    return found
+
+
+def _parent_moves(rig: Rig, carrier: Sequence[int], i: int) -> bool:
+    p = rig.parents[i]
+    return p >= 0 and carrier[p] != carrier[i]
+
+
+def _size(rig: Rig) -> float:
+    return max(float(np.ptp(rig.heads, axis=0).max(initial=0.0)), 1e-3)
+
+
+def _differ(a: Array, b: Array, slack: float) -> bool:
+    return bool(np.abs(a - b).max() > slack)
+
+
+def write_curves(curves: Curves, found: Iterable[Channel], frames: Array) -> None:
+    """Replace keys within the frames, keep the motion outside them frame by frame."""
+    for channel in found:
+        path = bone_path(channel.bone, channel.name)
+        for index in range(channel.values.shape[1]):
+            curve = curves.ensure(path, index, channel.bone)
+            rows = slice(None) if channel.rows is None else channel.rows
+            at, values = _with_surroundings(curve, frames[rows], channel.values[rows, index])
+            for modifier in list(curve.modifiers):  # its effect is in the samples
+                curve.modifiers.remove(modifier)
+            curve.mute = False
+            write_keys(curve, at, values)
+
+
+def _with_surroundings(curve: Any, frames: Array, values: Array) -> tuple[Array, Array]:
+    """Keys outside the frames, and every whole frame between them: cutting a curve must not bend what is left."""
+    if not len(curve.keyframe_points):
+        return frames, values
+    keys = key_frames(curve)
+    outside = []
+    for low, high in ((keys.min(), frames[0] - 1e-3), (frames[-1] + 1e-3, keys.max())):
+        if low < high:
+            whole = np.arange(np.ceil(low), np.floor(high) + 1.0)
+            at = np.unique(np.concatenate((whole, keys[(keys >= low) & (keys <= high)])))
+            outside.append((at, np.array([curve.evaluate(frame) for frame in at])))
+        else:
+            outside.append((np.zeros(0), np.zeros(0)))
+    (early, first), (late, last) = outside
+    return np.concatenate((early, frames, late)), np.concatenate((first, values, last))
+
+
+def check_writable(ob: bpy.types.Object) -> None:
+    if ob.library is not None:
+        raise solver.InputError("It is linked from another file.", ob.name,
+                                "Make a library override of it: Object > Library Override > Make.")
+    data = ob.animation_data
+    if data is None:
+        return
+    if data.use_tweak_mode:
+        raise solver.InputError("One of its strips is in tweak mode.", ob.name, "Leave tweak mode with Tab.")
+    if data.action is not None and (data.action_blend_type != "REPLACE" or data.action_influence < 1.0):
+        raise solver.InputError("Its action is layered over others.", ob.name,
+                                "Push it down to its own track, or set its blending to Replace and influence to 1.")
+
+
+def write_action(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], frames: Array) -> Any:
+    """A new action, shown on the object; returns it."""
+    source, slot = original(ob)
+    if source is not None and hasattr(source, "slots") and slot is None:
+        source = None  # an action without a slot animates nothing
+    name = (source.name.removesuffix(SUFFIX) if source is not None else ob.name) + SUFFIX
+    curves = copied_action(source, slot, name) if source is not None else new_action(actions, ob, name)
+    write_curves(curves, found, frames)
+    mark_result(curves, source, slot)
+    curves.action.use_fake_user = True
+    if source is not None:
+        source.use_fake_user = True
+    show(ob, curves.action, curves.slot)
+    return curves.action
+
+
+def write_track(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], frames: Array) -> Any:
+    """A new action on a track of its own; what was the active action goes to a muted track below it."""
+    source, slot = original(ob)
+    action = write_action(actions, ob, found, frames)
+    data: Any = ob.animation_data
+    made = getattr(data, "action_slot", None)
+    if source is not None and not any(s.action == source for track in data.nla_tracks for s in track.strips):
+        below = data.nla_tracks.new()
+        below.name = source.name
+        _strip(below, source, slot)
+        below.mute = True
+    for track in data.nla_tracks:
+        if len(track.strips) and track.strips[0].action is not None and track.strips[0].action.get(RESULT):
+            track.mute = True  # an earlier result
+    data.action = None
+    above = data.nla_tracks.new()
+    above.name = action.name
+    _strip(above, action, made)
+    return action
+
+
+def _strip(track: Any, action: Any, slot: Any | None) -> None:
+    start, end = action.frame_range
+    strip = track.strips.new(action.name, int(np.floor(start)), action)
+    strip.action_frame_start, strip.action_frame_end = start, end
+    strip.frame_start, strip.frame_end = start, end
+    if slot is not None:
+        strip.action_slot = slot

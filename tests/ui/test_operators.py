@@ -1,0 +1,320 @@
+"""Every button does what it says, and says why where it cannot."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from addon.bridge.settings import Setup, from_json, to_json
+from addon.job import bake_character, finish
+from addon.ui.character_operators import flipped
+from addon.ui.stored import setup_of
+from tests.rigs import PERSON, all_keys, key_sway, make_armature
+
+bpy = pytest.importorskip("bpy")
+
+
+@pytest.fixture
+def person():
+    ob = make_armature(bpy, PERSON)
+    key_sway(bpy, ob)
+    bpy.context.scene.frame_set(8)
+    return ob
+
+
+@pytest.fixture
+def ready(person):
+    assert bpy.ops.heft.set_up() == {"FINISHED"}
+    return person
+
+
+def refusal(operator, **arguments) -> str:
+    """What an operator says when it does not run."""
+    with pytest.raises(RuntimeError) as caught:
+        operator(**arguments)
+    return str(caught.value)
+
+
+def state(ob):
+    scene = bpy.context.scene
+    return (scene.frame_current, scene.frame_subframe, bpy.context.view_layer.objects.active, ob.mode,
+            [o.name for o in bpy.context.selected_objects], len(bpy.data.actions), len(bpy.data.objects),
+            ob.animation_data.action, all_keys(ob.animation_data.action))
+
+
+def test_set_up_tells_what_it_found(ready) -> None:
+    lines = {line.sentence: line.level for line in ready.heft.checklist}
+    assert "2 feet: foot.L, foot.R." in lines and "2 hands: hand.L, hand.R." in lines
+    assert set(lines.values()) == {"GOOD"}
+
+
+def test_nothing_runs_without_a_character() -> None:
+    for name in ("set_up", "bake", "preview", "check", "add_push", "add_load", "add_ground", "remove"):
+        assert "Select an armature" in refusal(getattr(bpy.ops.heft, name))
+
+
+def test_nothing_but_set_up_runs_before_set_up(person) -> None:
+    for name in ("bake", "preview", "check", "add_push", "add_load", "add_ground", "remove", "save_preset"):
+        assert "Set Up Character first" in refusal(getattr(bpy.ops.heft, name))
+
+
+def test_edit_mode_is_refused(ready) -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert "Leave edit mode" in refusal(bpy.ops.heft.bake)
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def test_an_armature_without_bones_is_refused() -> None:
+    make_armature(bpy, {})
+    assert "has no bones" in refusal(bpy.ops.heft.set_up)
+
+
+def test_no_motion_and_no_feet_are_told() -> None:
+    ob = make_armature(bpy, {f"rope{n}": (f"rope{n - 1}" if n else None, (0, 0, 3.0 + n), (0, 0, 4.0 + n))
+                             for n in range(4)})
+    assert bpy.ops.heft.set_up() == {"FINISHED"}
+    care = [line for line in ob.heft.checklist if line.level == "CARE"]
+    assert any("No feet" in line.sentence and line.remedy for line in care)
+    assert any("no motion" in line.sentence and line.remedy for line in care)
+
+
+def test_an_empty_range_is_refused(ready) -> None:
+    before = state(ready)
+    ready.heft.use_range, ready.heft.start, ready.heft.end = True, 20, 20
+    assert "Choose an end at least one frame after the start" in refusal(bpy.ops.heft.bake)
+    assert state(ready) == before
+
+
+def test_a_push_outside_the_range_is_refused_with_the_way_out(ready) -> None:
+    bpy.ops.heft.add_push()
+    before = state(ready)
+    bpy.data.objects["Push"].heft.push.start = 400.0
+    words = refusal(bpy.ops.heft.bake)
+    assert "outside the range" in words and "Move its start" in words
+    assert state(ready) == before
+
+
+def test_a_deleted_arrow_does_no_harm(ready) -> None:
+    bpy.ops.heft.add_push()
+    bpy.data.objects.remove(bpy.data.objects["Push"])
+    assert bpy.ops.heft.bake() == {"FINISHED"}
+
+
+def test_a_push_that_names_a_missing_bone_is_refused(ready) -> None:
+    bpy.ops.heft.add_push()
+    bpy.data.objects["Push"].heft.push.bone = "wing"
+    assert "There is no bone 'wing'" in refusal(bpy.ops.heft.bake)
+
+
+def test_check_and_preview_change_nothing(ready) -> None:
+    bpy.ops.heft.add_push(size="TACKLE")
+    before = state(ready)
+    assert bpy.ops.heft.check() == {"FINISHED"} and ready.heft.verdict and len(ready.heft.bars) == 2
+    assert bpy.ops.heft.preview() == {"FINISHED"}
+    assert state(ready) == before
+
+
+def test_bake_keeps_the_original_and_shows_the_result(ready) -> None:
+    source = ready.animation_data.action
+    keys = all_keys(source)
+    bpy.ops.heft.add_push(size="TACKLE")
+    assert bpy.ops.heft.bake() == {"FINISHED"}
+    result = ready.animation_data.action
+    assert result != source and result.name == f"{source.name} Heft" and source.use_fake_user
+    assert all_keys(source) == keys and len(ready.heft.report) >= 3
+    assert any("Largest change" in line.sentence for line in ready.heft.report)
+
+
+def test_the_result_plays_without_the_add_on(ready) -> None:
+    import addon
+
+    bpy.ops.heft.add_push(size="TACKLE")
+    bpy.ops.heft.bake()
+    bpy.context.scene.frame_set(14)
+    before = np.array([bone.matrix for bone in ready.pose.bones])
+    addon.unregister()
+    try:
+        bpy.context.scene.frame_set(1)
+        bpy.context.scene.frame_set(14)
+        assert (np.array([bone.matrix for bone in ready.pose.bones]) == before).all()
+    finally:
+        addon.register()
+
+
+def test_panel_and_preset_give_the_same_keys_to_the_last_bit(ready, tmp_path: Path) -> None:
+    """The command reads the preset and drives the same job: its Setup is the panel's."""
+    bpy.ops.heft.add_push(size="SHOVE")
+    arrow = bpy.data.objects["Push"]
+    arrow.heft.push.strength = 123.4
+    arrow.heft.push.keyframe_insert("strength", frame=8)
+    arrow.heft.push.strength = 222.2
+    arrow.heft.push.keyframe_insert("strength", frame=12)
+    bpy.context.scene.frame_set(8)
+    bpy.ops.heft.add_load(kg=3.3)
+    ready.heft.mass, ready.heft.quasi_physical.stiffness = 71.3, 1.7
+    ready.data.bones["head"].heft.share = 0.3
+    ready.heft.amount = 0.9
+    path = tmp_path / "ein Preset.json"
+    assert bpy.ops.heft.save_preset(filepath=str(path)) == {"FINISHED"}
+    assert json.loads(path.read_text())["dials"] == {"stiffness": 1.7}
+    assert bpy.ops.heft.bake() == {"FINISHED"}
+    panel = all_keys(ready.animation_data.action)
+    told = from_json(path.read_text(encoding="utf-8"))
+    assert told == setup_of(ready)
+    baked = finish(bake_character(bpy.data, bpy.context.scene, ready, told))
+    assert all_keys(baked.action) == panel
+    bpy.ops.heft.apply_preset(preset="Strong")
+    assert bpy.ops.heft.load_preset(filepath=str(path)) == {"FINISHED"}
+    assert setup_of(ready) == told
+
+
+def test_keyed_strength_and_amount_reach_the_solver(ready) -> None:
+    from addon.job import read
+
+    bpy.ops.heft.add_push(size="SHOVE")
+    arrow = bpy.data.objects["Push"]
+    for frame, value in ((8, 100.0), (13, 300.0)):
+        arrow.heft.push.strength = value
+        arrow.heft.push.keyframe_insert("strength", frame=frame)
+    for frame, value in ((1, 0.0), (20, 1.0)):
+        ready.heft.amount = value
+        ready.keyframe_insert("heft.amount", frame=frame)
+    scene = finish(read(bpy.context.scene, ready, setup_of(ready))).scene
+    sizes = np.linalg.norm(scene.pushes[0].forces, axis=1)
+    assert sizes[0] == pytest.approx(100.0, rel=1e-3) and sizes[-1] == pytest.approx(300.0, rel=1e-3)
+    assert scene.amount[0][1] == 0.0 and scene.amount[-1][1] == 1.0
+
+
+def test_presets_turn_the_dials(ready) -> None:
+    bpy.ops.heft.apply_preset(preset="Strong")
+    assert setup_of(ready).dials["path_return"] == 1.5
+    bpy.ops.heft.apply_preset(preset="Natural")
+    assert setup_of(ready) == Setup()
+    assert "There is no preset" in refusal(bpy.ops.heft.apply_preset, preset="Mad")
+
+
+def test_a_broken_preset_is_refused(ready, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    for text, words in (("{", "not JSON"), ("{}", "not a preset"), ('{"heft": 1, "colour": 3}', "'colour'"),
+                        ('{"heft": 1, "dials": {"magic": 1}}', "no dial 'magic'"),
+                        ('{"heft": 1, "dials": {"stiffness": 900}}', "stiffness is 900"),
+                        ('{"heft": 1, "pushes": [{"newtons": "many"}]}', "newtons is 'many'")):
+        path.write_text(text)
+        before = to_json(setup_of(ready))
+        assert words in refusal(bpy.ops.heft.load_preset, filepath=str(path))
+        assert to_json(setup_of(ready)) == before
+    assert "could not be read" in refusal(bpy.ops.heft.load_preset, filepath=str(tmp_path / "none.json"))
+
+
+def test_loads_grounds_and_contacts(ready) -> None:
+    assert bpy.ops.heft.add_load() == {"FINISHED"} and ready.heft.loads[0].bone == "hand.L"
+    bpy.ops.mesh.primitive_plane_add(size=20)
+    floor = bpy.context.object
+    bpy.context.view_layer.objects.active = ready
+    assert bpy.ops.heft.add_ground() == {"FINISHED"} and ready.heft.grounds[0].object == floor
+    assert bpy.ops.heft.add_contact(limb="foot.L", mode="OFF") == {"FINISHED"}
+    assert bpy.ops.heft.bake() == {"FINISHED"}
+    for kind in ("loads", "grounds", "contacts"):
+        assert bpy.ops.heft.remove_item(kind=kind, index=0) == {"FINISHED"}
+        assert "There are only 0" in refusal(bpy.ops.heft.remove_item, kind=kind, index=0)
+
+
+def test_an_unknown_limb_is_refused_with_those_there_are(ready) -> None:
+    bpy.ops.heft.add_contact(limb="wing", mode="ON")
+    assert "foot.L" in refusal(bpy.ops.heft.bake)
+
+
+def test_settings_of_a_bone_are_mirrored(ready) -> None:
+    ready.data.bones["hand.L"].heft.mass = 2.0
+    assert bpy.ops.heft.mirror_bone(bone="hand.L") == {"FINISHED"}
+    assert ready.data.bones["hand.R"].heft.mass == 2.0
+    assert "other side" in refusal(bpy.ops.heft.mirror_bone, bone="head")
+    assert [flipped(name) for name in ("LeftHand", "hand_r", "hand.L.001", "L_arm", "Head")] == [
+        "RightHand", "hand_l", "hand.R.001", "R_arm", "Head"]
+
+
+def test_bones_can_be_left_out_and_masses_set(ready) -> None:
+    from addon.job import read
+
+    bones = ready.data.bones
+    bones["toe.L"].heft.use = bones["toe.R"].heft.use = "JOIN"
+    bones["head"].heft.mass = 9.0
+    character = finish(read(bpy.context.scene, ready, setup_of(ready))).figure.character
+    assert "toe.L" not in character.names and character.masses[character.index("head")] == pytest.approx(9.0)
+
+
+def test_removing_forgets_but_keeps_actions(ready) -> None:
+    bpy.ops.heft.add_push()
+    bpy.ops.heft.bake()
+    action = ready.animation_data.action
+    assert bpy.ops.heft.remove() == {"FINISHED"}
+    assert not ready.heft.is_set_up and not len(ready.heft.pushes) and ready.animation_data.action == action
+
+
+def test_a_mesh_or_an_arrow_stands_for_its_character(ready) -> None:
+    bpy.ops.heft.add_push()
+    bpy.context.view_layer.objects.active = bpy.data.objects["Push"]
+    assert bpy.ops.heft.bake() == {"FINISHED"}
+
+
+def test_a_layered_action_is_refused(ready) -> None:
+    ready.animation_data.action_blend_type = "ADD"
+    assert "layered over others" in refusal(bpy.ops.heft.bake)
+
+
+def test_a_driven_bone_refuses_plain_keys(ready) -> None:
+    driver = ready.pose.bones["head"].driver_add("location", 0).driver
+    driver.expression = "0.01"
+    ready.heft.output = "ACTION"
+    assert "Choose Overlay as output" in refusal(bpy.ops.heft.bake)
+
+
+def test_go_to_a_line(ready) -> None:
+    assert bpy.ops.heft.go_to(frame=17, bone="head") == {"FINISHED"}
+    assert bpy.context.scene.frame_current == 17 and ready.data.bones.active.name == "head"
+
+
+def test_unregistering_leaves_nothing() -> None:
+    import addon
+
+    addon.unregister()
+    try:
+        left = [name for name in dir(bpy.types) if "HEFT" in name]
+        assert not left and not any(hasattr(owner, "heft") for owner in (bpy.types.Scene, bpy.types.Object,
+                                                                          bpy.types.Bone))
+        handlers = [f for name in ("load_post", "undo_post", "redo_post", "frame_change_post")
+                    for f in getattr(bpy.app.handlers, name)]
+        assert not [f for f in handlers if "addon" in getattr(f, "__module__", "")]
+    finally:
+        addon.register()
+
+
+def test_a_missing_library_is_told_instead_of_an_error(monkeypatch) -> None:
+    import addon
+    from addon.ui import needs
+    from addon.ui.missing import words
+
+    addon.unregister()
+    monkeypatch.setattr(needs, "find_spec", lambda name: None if name == "quadprog" else object())
+    try:
+        addon.register()
+        assert hasattr(bpy.types, "HEFT_PT_missing") and "quadprog" in words()[0]
+        addon.unregister()
+        assert not hasattr(bpy.types, "HEFT_PT_missing")
+    finally:
+        monkeypatch.undo()
+        addon.register()
+
+
+def test_everything_has_a_tooltip() -> None:
+    from addon.ui import _classes, properties
+
+    for operator in (c for c in _classes() if issubclass(c, bpy.types.Operator)):
+        assert operator.bl_description and not operator.bl_description.endswith("."), operator
+    hidden = {"level", "sentence", "remedy", "bone", "frame", "limb", "spans", "frames", "name", "rna_type"}
+    for group in properties.GROUPS:
+        for prop in group.bl_rna.properties:
+            if prop.type != "POINTER" and prop.type != "COLLECTION" and not prop.is_hidden \
+                    and prop.identifier not in hidden:
+                assert prop.description and not prop.description.endswith("."), (group, prop.identifier)
