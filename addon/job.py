@@ -76,14 +76,14 @@ Baking = Generator[Stage, None, Baked]
 
 
 def frame_range(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> tuple[int, int]:
-    """The frames to bake: as told, else the action's, else the scene's."""
+    """The frames to bake: as told, else those of the action or of its strips, else the scene's."""
     curves = [curve for curve in actions.curves_of(ob) if len(curve.keyframe_points)]
     if curves:
         low = min(curve.range()[0] for curve in curves)
         high = max(curve.range()[1] for curve in curves)
         natural = int(np.floor(low)), int(np.ceil(high))
     else:
-        natural = scene.frame_start, scene.frame_end
+        natural = actions.strip_range(ob) or (scene.frame_start, scene.frame_end)
     first = setup.start if setup.start is not None else natural[0]
     last = setup.end if setup.end is not None else natural[1]
     if last <= first:
@@ -97,6 +97,8 @@ def read(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Reading:
     first, last = frame_range(scene, ob, setup)
     if ob.name not in scene.objects:
         raise solver.InputError("It is not in this scene.", ob.name, "Choose a character of this scene.")
+    if not any(ob.name in layer.objects for layer in scene.view_layers):
+        raise solver.InputError("Its collection is switched off.", ob.name, "Tick its collection in the outliner.")
     if ob.mode == "EDIT":
         raise solver.InputError("Its bones are being edited.", ob.name, "Leave edit mode with Tab.")
     unit, rate = metres_per_unit(scene), frames_per_second(scene)

@@ -95,7 +95,8 @@ def shoot(name):
     Blender's own screenshot."""
     def run():
         if shutil.which("import") and os.environ.get("DISPLAY"):
-            subprocess.run(["import", "-window", "root", str(OUT / f"{name}.png")], check=True)
+            small = ["-resize", "70%", "-colors", "128"]
+            subprocess.run(["import", "-window", "root", *small, str(OUT / f"{name}.png")], check=True)
             print("picture", name, flush=True)
             return
         window, area, region = view()

@@ -12,6 +12,7 @@ from .messages import character_of
 
 COLORS = ((0.35, 0.75, 0.4, 0.9), (0.35, 0.6, 0.9, 0.9), (0.9, 0.7, 0.3, 0.9), (0.8, 0.45, 0.8, 0.9))
 HEIGHT = 6.0   # pixels of a bar
+BELOW = 16.0   # pixels left to the scroll bar
 _handles: list[Any] = []
 
 
@@ -31,7 +32,7 @@ def draw() -> None:
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     gpu.state.blend_set("ALPHA")
     for n, bar in enumerate(ob.heft.bars):
-        low = (4.0 + n * (HEIGHT + 8.0)) * scale
+        low = (BELOW + n * (HEIGHT + 8.0)) * scale
         color = COLORS[n % len(COLORS)]
         corners = []
         for first, last in json.loads(bar.frames or "[]"):

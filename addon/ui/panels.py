@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from ..bridge.controllers import controller_kind
+from ..bridge.controllers import can_fall, controller_kind
 from . import session
 from .graph import balance_graph
 from .messages import NO_CHARACTER, character_of, push_word
@@ -154,7 +154,6 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
 
 class HEFT_PT_check(_CharacterPanel, bpy.types.Panel):
     bl_label = "Check"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Any) -> None:
         layout, told = self.layout, character_of(context).heft
@@ -210,6 +209,19 @@ class HEFT_PT_controller(_CharacterPanel, bpy.types.Panel):
                 column.prop(told, "end")
             column.prop(told, "ease_in")
             column.prop(told, "ease_out")
+        if can_fall():
+            header, body = layout.panel("heft_release", default_closed=True)
+            header.prop(told, "use_release")
+            if body is not None:
+                column = body.column()
+                column.active = told.use_release
+                column.use_property_split, column.use_property_decorate = True, False
+                column.prop(told, "release_by")
+                column.prop(told, "release_frame" if told.release_by == "FRAME" else "release_impulse")
+                column.prop(told, "is_limp")
+                column.prop(told, "use_get_up")
+                if told.use_get_up:
+                    column.prop(told, "get_up")
         row = layout.row(align=True)
         row.operator("heft.save_preset", text="Save", icon="EXPORT")
         row.operator("heft.load_preset", text="Load", icon="IMPORT")

@@ -104,7 +104,7 @@ class HEFT_PG_object(bpy.types.PropertyGroup):
 
     is_set_up: BoolProperty(options={"HIDDEN"}, override=OPEN)
     push: PointerProperty(type=HEFT_PG_push)
-    mass: FloatProperty(name="Total mass", description="Kilograms of the whole body; 0 estimates it from the size",
+    mass: FloatProperty(name="Total kg", description="Kilograms of the whole body; 0 estimates it from the size",
                         min=0.0, soft_max=500.0, precision=1, override=OPEN)
     build: EnumProperty(name="Build", description="How the mass is shared among the parts", items=[
         ("AUTO", "Automatic", "Human where it is built like one"), ("HUMAN", "Human", "As in a grown person"),
@@ -123,6 +123,18 @@ class HEFT_PG_object(bpy.types.PropertyGroup):
     goal_bone: StringProperty(name="Bone", description="The bone that keeps its path", override=OPEN)
     controller: EnumProperty(name="Controller", description="How the character answers", items=[
         (kind.id, kind.label, kind.words) for kind in dial_groups.kinds], override=OPEN)
+    use_release: BoolProperty(name="Let go", description="Let the character fall: at a frame, or when it is pushed "
+                              "hard enough", override=OPEN)
+    release_by: EnumProperty(name="Let go", description="What makes it fall", items=[
+        ("FRAME", "At a frame", "The keys let go there"), ("PUSH", "By a push", "Pushes beyond an impulse let it go")],
+        override=OPEN)
+    release_frame: IntProperty(name="Frame", description="Where the keys let go", default=20, override=OPEN)
+    release_impulse: FloatProperty(name="Impulse", description="Newton seconds that knock it over; a grown person: "
+                                   "about 80", default=80.0, min=0.1, soft_max=500.0, override=OPEN)
+    is_limp: BoolProperty(name="Limp", description="Falls like a rag rather than like a person", override=OPEN)
+    use_get_up: BoolProperty(name="Get up", description="Comes back to its keys after lying still", override=OPEN)
+    get_up: FloatProperty(name="Within", description="Seconds in which it gets up", default=2.0, min=0.1, max=60.0,
+                          override=OPEN)
     output: EnumProperty(name="Output", description="Where the result goes", items=[
         ("AUTO", "Automatic", "A new action; an overlay where constraints hold the bones"),
         ("ACTION", "New action", "A copy of the action with the result; the original is kept"),

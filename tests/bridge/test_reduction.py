@@ -34,7 +34,7 @@ def test_fewer_keys_within_the_tolerance(degrees: float, mm: float, mode: str) -
     meant = study.samples.world[:, None] @ new_poses(study.samples, study.figure.changes(full.result.motion), 1.0)
     turned, moved = distance(meant, world_poses(scene, ob, range(1, 41)))
     assert turned < 1.02 * degrees and moved < 1.02e-3 * mm
-    assert keys_of(few.action) < (0.9 if degrees < 0.5 else 0.7) * keys_of(full.action)  # feet stand all the time
+    assert keys_of(few.action) < (0.9 if degrees < 0.5 else 0.8) * keys_of(full.action)  # feet stand all the time
     shown = world_poses(scene, ob, range(1, 41))
     for side in "LR":  # what stands stays five times nearer
         foot = ob.pose.bones.find(f"foot.{side}")

@@ -186,6 +186,21 @@ def test_keyed_strength_and_amount_reach_the_solver(ready) -> None:
     assert scene.amount[0][1] == 0.0 and scene.amount[-1][1] == 1.0
 
 
+def test_letting_go_is_told_or_refused(ready, tmp_path: Path) -> None:
+    from addon._link import solver
+    from addon.job import read
+
+    ready.heft.use_release, ready.heft.release_by, ready.heft.release_impulse = True, "PUSH", 12.5
+    ready.heft.use_get_up = True
+    setup = setup_of(ready)
+    assert (setup.release.impulse, setup.release.frame, setup.release.get_up) == (12.5, None, 2.0)
+    assert from_json(to_json(setup)) == setup
+    if hasattr(solver, "Release"):
+        assert finish(read(bpy.context.scene, ready, setup)).scene.release.threshold == 12.5
+    else:
+        assert "cannot let a character fall" in refusal(bpy.ops.heft.bake)
+
+
 def test_presets_turn_the_dials(ready) -> None:
     bpy.ops.heft.apply_preset(preset="Strong")
     assert setup_of(ready).dials["path_return"] == 1.5
