@@ -19,7 +19,8 @@ from .way import Way
 
 ALONG = np.arange(-0.24, 0.241, 0.06)      # m, shifts tried along the way ...
 ACROSS = np.array([0.0, -0.05, 0.05, -0.10, 0.10])  # ... and sideways
-FAR, GAP, RISER, STEEP = 0.10, 0.006, 0.010, np.radians(6.0)   # what costs one
+FAR, GAP, RISER, STEEP = 0.10, 0.006, 0.010, np.radians(6.0)   # what costs one ...
+TORN = 0.05                                # m/s: ... and so does ground that moves apart under a sole
 SIDEWAYS = 1.5
 GENTLE = np.radians(30.0)
 STEEPEST = np.radians(50.0)
@@ -27,6 +28,7 @@ FINE, SETTLES = (5, 9), 2                  # samples across and along a sole, ho
 UNDER = 0.5                                # m: ground this much higher is a ceiling
 PAD = 0.02                                 # m
 MARK = 1e-3                                # m, between the marks that show how moving ground turns
+COMES_UP = 0.05                            # m in a sub-step: ground that comes up faster is a wall that passes
 RING = 0.03                                # m around the sole
 ROOM, ROOM_COST = 0.3, 0.05                # m beyond the sole, m above a rising line that cost one
 AHEAD, FALL = 1.0, (0.5, 2.0)              # how steeply that line rises ahead, and at least and most behind
@@ -162,6 +164,8 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool)
     shifts = along[:, None] * stance.ahead + across[:, None] * side
     tried = _resting(stance, terrain, time, shifts)
     cost = tried.cost + (along ** 2 + (SIDEWAYS * across) ** 2) / (scale * FAR) ** 2
+    if not terrain.is_still:
+        cost = cost + _torn(stance, terrain, time, tried)
     if knees:
         cost = cost + _room(stance, terrain, time, tried, stance.ahead, AHEAD)
         cost = cost + _room(stance, terrain, time, tried, -stance.ahead, stance.fall)
@@ -186,15 +190,25 @@ class _Tried:
 
 
 def _ridden(stance: Stance, place: Array, turn: Array, terrain: Terrain, times: Array) -> Foothold:
-    """A foothold belongs to the piece of ground under it and goes where that goes."""
+    """A foothold belongs to the piece of ground under it and goes where that goes, until other ground comes up through
+    it: a platform that sinks into the floor leaves the foot on the floor."""
     places, turns = np.tile(place, (len(times), 1)), np.tile(turn, (len(times), 1))
     if not terrain.is_still:
-        marks = place + MARK * np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-        for n, time in enumerate(times):
-            at, x, y = terrain.carry(marks, float(times[0]), float(time))
+        sunk = max(_sunk(terrain, place, float(times[0])), 0.0)
+        for n in range(1, len(times)):
+            before, now = float(times[n - 1]), float(times[n])
+            marks = places[n - 1] + MARK * np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+            at, x, y = terrain.carry(marks, before, now)
             axes = np.stack(((x - at) / MARK, (y - at) / MARK, np.cross(x - at, y - at) / MARK ** 2), axis=-1)
-            places[n], turns[n] = at, rotation.multiply(rotation.from_matrix(axes), turn)
+            places[n], turns[n] = at, rotation.multiply(rotation.from_matrix(axes), turns[n - 1])
+            deeper = _sunk(terrain, at, now) - sunk
+            if 0.0 < deeper < COMES_UP:
+                places[n, 2] += deeper
     return Foothold(stance, places, turns)
+
+
+def _sunk(terrain: Terrain, place: Array, time: float) -> float:
+    return float(terrain.height(place[None, :2], time, float(place[2]) + UNDER).z[0] - place[2])
 
 
 def _settled(stance: Stance, place: Array, normal: Array, terrain: Terrain, time: float) -> tuple[Array, Array]:
@@ -250,6 +264,15 @@ def _resting(stance: Stance, terrain: Terrain, time: float, shifts: Array) -> _T
     plane = fit[:, :1] + np.einsum("nk,mk->nm", fit[:, 1:], ring)
     over = np.where(np.isfinite(above), above - plane, 0.0)
     return _Tried(places, normals, cost + (np.maximum(over, 0.0).max(1) / RISER) ** 2)
+
+
+def _torn(stance: Stance, terrain: Terrain, time: float, tried: _Tried) -> Array:
+    """(n,) cost of a sole half on a platform: its ground moves in two ways."""
+    spots = (tried.places[:, None, :2] + stance.print_).reshape(-1, 2)
+    z = terrain.height(spots, time).z
+    v = terrain.probe(np.concatenate((spots, np.where(np.isfinite(z), z, 0.0)[:, None]), axis=1), time).velocity
+    v = v.reshape(len(tried.places), -1, 3)
+    return np.asarray((np.linalg.norm(np.ptp(v, axis=1), axis=-1) / TORN) ** 2)
 
 
 def _room(stance: Stance, terrain: Terrain, time: float, tried: _Tried, towards: Array, steepness: float) -> Array:
