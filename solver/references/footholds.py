@@ -193,22 +193,28 @@ def _ridden(stance: Stance, place: Array, turn: Array, terrain: Terrain, times: 
     """A foothold belongs to the piece of ground under it and goes where that goes, until other ground comes up through
     it: a platform that sinks into the floor leaves the foot on the floor."""
     places, turns = np.tile(place, (len(times), 1)), np.tile(turn, (len(times), 1))
-    if not terrain.is_still:
-        sunk = max(_sunk(terrain, place, float(times[0])), 0.0)
-        for n in range(1, len(times)):
-            before, now = float(times[n - 1]), float(times[n])
-            marks = places[n - 1] + MARK * np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-            at, x, y = terrain.carry(marks, before, now)
-            axes = np.stack(((x - at) / MARK, (y - at) / MARK, np.cross(x - at, y - at) / MARK ** 2), axis=-1)
-            places[n], turns[n] = at, rotation.multiply(rotation.from_matrix(axes), turns[n - 1])
-            deeper = _sunk(terrain, at, now) - sunk
-            if 0.0 < deeper < COMES_UP:
-                places[n, 2] += deeper
+    if terrain.is_still:
+        return Foothold(stance, places, turns)
+    sunk = max(float(_sunk(terrain, place[None], times[:1])[0]), 0.0)
+    n = 0
+    while n + 1 < len(times):
+        marks = places[n] + MARK * np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+        at, x, y = terrain.carry_over(marks, float(times[n]), times[n + 1:]).swapaxes(0, 1)
+        axes = np.stack(((x - at) / MARK, (y - at) / MARK, np.cross(x - at, y - at) / MARK ** 2), axis=-1)
+        places[n + 1:], turns[n + 1:] = at, rotation.multiply(rotation.from_matrix(axes), turns[n])
+        deeper = _sunk(terrain, at, times[n + 1:]) - sunk
+        buried = np.flatnonzero((deeper > 1e-9) & (deeper < COMES_UP))
+        if not len(buried):
+            break
+        n += 1 + int(buried[0])
+        places[n, 2] += deeper[buried[0]]
     return Foothold(stance, places, turns)
 
 
-def _sunk(terrain: Terrain, place: Array, time: float) -> float:
-    return float(terrain.height(place[None, :2], time, float(place[2]) + UNDER).z[0] - place[2])
+def _sunk(terrain: Terrain, places: Array, times: Array) -> Array:
+    """(n,) m, how deep under the ground places (n, 3) are at times (n,)."""
+    below = places[:, 2:] + UNDER
+    return np.asarray(terrain.height_over(places[:, None, :2], times, below).z[:, 0] - places[:, 2])
 
 
 def _settled(stance: Stance, place: Array, normal: Array, terrain: Terrain, time: float) -> tuple[Array, Array]:

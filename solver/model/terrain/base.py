@@ -89,7 +89,11 @@ class Terrain(Protocol):
 
     def carry(self, points: Array, start: float, end: float) -> Array:
         """Where the pieces of ground nearest to points (P, 3) at one time will be at another."""
-        return points
+        return np.asarray(self.carry_over(points, start, np.array([end]))[0])
+
+    def carry_over(self, points: Array, start: float, ends: Array) -> Array:
+        """`carry` to many times (K,): (K, P, 3)."""
+        return np.tile(points, (len(ends), 1, 1))
 
 
 def is_vertical(up: Array) -> bool:

@@ -90,11 +90,6 @@ class Moving(Terrain):
         seen = self.terrain.cast((points - at.position) @ at.R, up @ at.R, time, below)
         return Heights(seen.z, seen.normal @ at.R.T, seen.friction)
 
-    def carry(self, points: Array, start: float, end: float) -> Array:
-        at, then = self.placement(start), self.placement(end)
-        own = self.terrain.carry((points - at.position) @ at.R, start, end)
-        return np.asarray(then.position + own @ then.R.T)
-
     # -- many times at once: one query of the ground within --------------------------------------------------------
 
     def probe_over(self, points: Array, times: Array) -> Probe:
@@ -114,6 +109,12 @@ class Moving(Terrain):
         height = position[:, None, 2]
         seen = self.terrain.height_over((xy - position[:, None, :2]) @ R[:, :2, :2], times, below - height)
         return Heights(seen.z + height, seen.normal @ R.swapaxes(-1, -2), seen.friction)
+
+    def carry_over(self, points: Array, start: float, ends: Array) -> Array:
+        at = self.placement(start)
+        position, R, _, _ = self._placements(ends)
+        own = self.terrain.carry_over((points - at.position) @ at.R, start, ends)
+        return np.asarray(position[:, None] + own @ R.swapaxes(-1, -2))
 
     def _placements(self, times: Array) -> tuple[Array, Array, Array, Array]:
         """The parts of `placement` at times (K,), each (K, ...)."""

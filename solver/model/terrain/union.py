@@ -47,10 +47,10 @@ class Union(Terrain):
     def height_over(self, xy: Array, times: Array, below: Array | float = np.inf) -> Heights:
         return self._highest([terrain.height_over(xy, times, below) for terrain in self.terrains])
 
-    def carry(self, points: Array, start: float, end: float) -> Array:
+    def carry_over(self, points: Array, start: float, ends: Array) -> Array:
         _, nearest = self._nearest([terrain.probe(points, start) for terrain in self.terrains])
-        carried = np.array([terrain.carry(points, start, end) for terrain in self.terrains])
-        return np.asarray(carried[nearest, np.arange(len(points))])
+        carried = [terrain.carry_over(points, start, ends) for terrain in self.terrains]
+        return _picked(np.array(carried), np.tile(nearest, (len(ends), 1)))
 
     @staticmethod
     def _highest(seen: list[Heights]) -> Heights:
