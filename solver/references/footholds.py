@@ -32,6 +32,8 @@ COMES_UP = 0.05                            # m in a sub-step: ground that comes 
 RING = 0.03                                # m around the sole
 ROOM, ROOM_COST = 0.3, 0.05                # m beyond the sole, m above a rising line that cost one
 AHEAD, FALL = 1.0, (0.5, 2.0)              # how steeply that line rises ahead, and at least and most behind
+TREAD, BRINK = 0.5, 0.05                   # m ahead of the toes that are looked at, m of tread left that cost one ...
+DEEP = (0.25, 0.45)                        # m: ... if the next step goes down by at least this, and in full
 LEAD, DROP = 0.1, 0.2                      # s, m: a landing limb comes down so much in so short a time
 STRIDE, SCALE = 1.1, (0.5, 2.0)            # m, for which the shifts are meant, and how far they scale with others
 
@@ -155,8 +157,10 @@ def _heading(path: Array, run: slice) -> Array:
     return way / size if size > 0.05 else np.array([1.0, 0.0])
 
 
-def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool) -> Foothold:
-    """The cheapest foothold near where the way leads the old one; it travels with the ground it is on."""
+def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
+           following: Stance | None = None) -> Foothold:
+    """The cheapest foothold near where the way leads the old one; it travels with the ground it is on. `following` is
+    the next one to stand after it, of another limb."""
     stance, time = keyed.on(way), float(times[keyed.first])
     side = np.array([-stance.ahead[1], stance.ahead[0]])
     scale = float(np.clip(stance.stride / STRIDE, *SCALE))     # long strides may change more
@@ -169,6 +173,8 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool)
     if knees:
         cost = cost + _room(stance, terrain, time, tried, stance.ahead, AHEAD)
         cost = cost + _room(stance, terrain, time, tried, -stance.ahead, stance.fall)
+        if following is not None:
+            cost = cost + _brink(stance, following.on(way), terrain, time, tried)
     return tried.foothold(keyed, way, int(np.argmin(cost)), terrain, times)
 
 
@@ -270,6 +276,21 @@ def _resting(stance: Stance, terrain: Terrain, time: float, shifts: Array) -> _T
     plane = fit[:, :1] + np.einsum("nk,mk->nm", fit[:, 1:], ring)
     over = np.where(np.isfinite(above), above - plane, 0.0)
     return _Tried(places, normals, cost + (np.maximum(over, 0.0).max(1) / RISER) ** 2)
+
+
+def _brink(stance: Stance, following: Stance, terrain: Terrain, time: float, tried: _Tried) -> Array:
+    """(n,) cost of tread left ahead of the toes where the next step goes far down: the shin leans over it."""
+    under = terrain.height(following.centre[None, :2], time).z[0]
+    end = float((stance.print_ @ stance.ahead).max())
+    beyond = np.linspace(0.0, TREAD, 12)
+    spots = tried.places[:, None, :2] + (end + beyond)[:, None] * stance.ahead
+    h = terrain.height(spots.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
+    climb = -(tried.normals[:, :2] @ stance.ahead) / np.maximum(tried.normals[:, 2], 0.1)
+    over = h - tried.places[:, 2:3] - climb[:, None] * (end + beyond)
+    steep = np.clip((tried.places[:, 2] - under - DEEP[0]) / (DEEP[1] - DEEP[0]), 0.0, 1.0)
+    gone = over < -DEEP[0]
+    left = np.where(gone.any(1), beyond[gone.argmax(1)], TREAD)
+    return np.asarray(np.where(np.isfinite(steep), steep, 0.0) * (left / BRINK) ** 2)
 
 
 def _torn(stance: Stance, terrain: Terrain, time: float, tried: _Tried) -> Array:

@@ -146,14 +146,16 @@ def _lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array,
          on_foot: list[bool]) -> tuple[Way, list[Foothold]]:
     """Footholds for all stances, in time; moving ground carries the way along while something stands on it."""
     way = Way(short, np.zeros(len(times)), np.zeros((len(times), 2)))
-    if terrain.is_still:
-        return way, [choose(stance, way, terrain, times, on_foot[stance.limb]) for stance in stances]
-    holds: list[Foothold] = []
     waiting = sorted(stances, key=lambda stance: stance.first)
+    after = {id(stance): _following(stance, waiting) for stance in stances}
+    if terrain.is_still:
+        return way, [choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)])
+                     for stance in stances]
+    holds: list[Foothold] = []
     for k in range(len(times)):
         while waiting and waiting[0].first == k:
             stance = waiting.pop(0)
-            holds.append(choose(stance, way, terrain, times, on_foot[stance.limb]))
+            holds.append(choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)]))
         if k + 1 == len(times):
             break
         way.yaw[k + 1], way.carried[k + 1] = way.yaw[k], way.carried[k]
@@ -168,6 +170,13 @@ def _lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array,
             way.yaw[k + 1] += turn
             way.carried[k + 1] = np.array([[c, -s], [s, c]]) @ (way.carried[k] - middle) + middle + moved
     return way, holds
+
+
+def _following(stance: Stance, stances: list[Stance]) -> Stance | None:
+    """The next one of another limb that begins while this one stands, nearest ahead of it."""
+    later = [other for other in stances if other.limb != stance.limb and stance.first < other.first <= stance.last + 1
+             and (other.centre - stance.centre)[:2] @ stance.ahead > 0.0]
+    return min(later, key=lambda other: float(np.linalg.norm((other.centre - stance.centre)[:2])), default=None)
 
 
 def _yaw(after: Array, before: Array) -> float:
