@@ -64,8 +64,10 @@ def figures(clip: Clip, motion: Motion, steps: Ints | None = None) -> Figures:
 
     held = (touching & ~sliding)[1:] & (touching & ~sliding)[:-1]
     dt = np.diff(times)[:, None]
-    moved = np.diff(there, axis=0) / dt[..., None] - seen.velocity[:-1]
-    up = terrain.height_over(there[:-1, :, :2], times[:-1]).normal      # beside a riser the tread counts, not its face
+    tread = terrain.height_over(there[:-1, :, :2], times[:-1])          # beside a riser the tread counts, not its face
+    up, under = tread.normal, there[:-1].copy()
+    under[..., 2] = np.where(np.isfinite(tread.z), tread.z, under[..., 2])
+    moved = np.diff(there, axis=0) / dt[..., None] - terrain.probe_over(under, times[:-1]).velocity
     along = np.linalg.norm(moved - (moved * up).sum(-1, keepdims=True) * up, axis=-1)
     usual = np.linalg.norm(np.diff(here, axis=0)[..., :2], axis=-1) / dt
     # a foot that rolls as it does in the clip rises from every facet under it, along no single normal

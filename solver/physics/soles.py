@@ -28,6 +28,15 @@ LOW = 0.2              # hands and knees below this height may carry
 REACH = 0.45           # hands and knees that never come this low get no points
 
 
+def sole_samples(points: Array, across: int = 3, along: int = 7) -> Array:
+    """(K, n, 3) of a sole of four points (K, 4, 3), heel pair first; points of other limbs as they are."""
+    if points.shape[1] != 4:
+        return points
+    u, v = (g.reshape(-1, 1) for g in np.meshgrid(np.linspace(0, 1, across), np.linspace(0, 1, along)))
+    a, b, c, d = (points[:, n:n + 1] for n in range(4))
+    return np.asarray((1 - v) * ((1 - u) * a + u * b) + v * ((1 - u) * c + u * d))
+
+
 @dataclass(frozen=True)
 class _Stance:
     """How one foot stands when flat: its up direction and the heights of ankle, ball and tip."""

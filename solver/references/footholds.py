@@ -19,7 +19,8 @@ from .way import Way
 
 ALONG = np.arange(-0.24, 0.241, 0.06)      # m, shifts tried along the way ...
 ACROSS = np.array([0.0, -0.05, 0.05, -0.10, 0.10])  # ... and sideways
-FAR, GAP, RISER, STEEP = 0.10, 0.006, 0.010, np.radians(6.0)   # what costs one
+FAR, GAP, RISER, STEEP = 0.10, 0.006, 0.010, np.radians(6.0)   # what costs one ...
+TORN = 0.05                                # m/s: ... and so does ground that moves apart under a sole
 SIDEWAYS = 1.5
 GENTLE = np.radians(30.0)
 STEEPEST = np.radians(50.0)
@@ -27,9 +28,12 @@ FINE, SETTLES = (5, 9), 2                  # samples across and along a sole, ho
 UNDER = 0.5                                # m: ground this much higher is a ceiling
 PAD = 0.02                                 # m
 MARK = 1e-3                                # m, between the marks that show how moving ground turns
+COMES_UP = 0.05                            # m in a sub-step: ground that comes up faster is a wall that passes
 RING = 0.03                                # m around the sole
 ROOM, ROOM_COST = 0.3, 0.05                # m beyond the sole, m above a rising line that cost one
 AHEAD, FALL = 1.0, (0.5, 2.0)              # how steeply that line rises ahead, and at least and most behind
+TREAD, BRINK = 0.5, 0.05                   # m ahead of the toes that are looked at, m of tread left that cost one ...
+DEEP = (0.25, 0.45)                        # m: ... if the next step goes down by at least this, and in full
 LEAD, DROP = 0.1, 0.2                      # s, m: a landing limb comes down so much in so short a time
 STRIDE, SCALE = 1.1, (0.5, 2.0)            # m, for which the shifts are meant, and how far they scale with others
 
@@ -153,8 +157,10 @@ def _heading(path: Array, run: slice) -> Array:
     return way / size if size > 0.05 else np.array([1.0, 0.0])
 
 
-def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool) -> Foothold:
-    """The cheapest foothold near where the way leads the old one; it travels with the ground it is on."""
+def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
+           following: Stance | None = None) -> Foothold:
+    """The cheapest foothold near where the way leads the old one; it travels with the ground it is on. `following` is
+    the next one to stand after it, of another limb."""
     stance, time = keyed.on(way), float(times[keyed.first])
     side = np.array([-stance.ahead[1], stance.ahead[0]])
     scale = float(np.clip(stance.stride / STRIDE, *SCALE))     # long strides may change more
@@ -162,9 +168,13 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool)
     shifts = along[:, None] * stance.ahead + across[:, None] * side
     tried = _resting(stance, terrain, time, shifts)
     cost = tried.cost + (along ** 2 + (SIDEWAYS * across) ** 2) / (scale * FAR) ** 2
+    if not terrain.is_still:
+        cost = cost + _torn(stance, terrain, time, tried)
     if knees:
         cost = cost + _room(stance, terrain, time, tried, stance.ahead, AHEAD)
         cost = cost + _room(stance, terrain, time, tried, -stance.ahead, stance.fall)
+        if following is not None:
+            cost = cost + _brink(stance, following.on(way), terrain, time, tried)
     return tried.foothold(keyed, way, int(np.argmin(cost)), terrain, times)
 
 
@@ -186,15 +196,31 @@ class _Tried:
 
 
 def _ridden(stance: Stance, place: Array, turn: Array, terrain: Terrain, times: Array) -> Foothold:
-    """A foothold belongs to the piece of ground under it and goes where that goes."""
+    """A foothold belongs to the piece of ground under it and goes where that goes, until other ground comes up through
+    it: a platform that sinks into the floor leaves the foot on the floor."""
     places, turns = np.tile(place, (len(times), 1)), np.tile(turn, (len(times), 1))
-    if not terrain.is_still:
-        marks = place + MARK * np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-        for n, time in enumerate(times):
-            at, x, y = terrain.carry(marks, float(times[0]), float(time))
-            axes = np.stack(((x - at) / MARK, (y - at) / MARK, np.cross(x - at, y - at) / MARK ** 2), axis=-1)
-            places[n], turns[n] = at, rotation.multiply(rotation.from_matrix(axes), turn)
+    if terrain.is_still:
+        return Foothold(stance, places, turns)
+    sunk = max(float(_sunk(terrain, place[None], times[:1])[0]), 0.0)
+    n = 0
+    while n + 1 < len(times):
+        marks = places[n] + MARK * np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+        at, x, y = terrain.carry_over(marks, float(times[n]), times[n + 1:]).swapaxes(0, 1)
+        axes = np.stack(((x - at) / MARK, (y - at) / MARK, np.cross(x - at, y - at) / MARK ** 2), axis=-1)
+        places[n + 1:], turns[n + 1:] = at, rotation.multiply(rotation.from_matrix(axes), turns[n])
+        deeper = _sunk(terrain, at, times[n + 1:]) - sunk
+        buried = np.flatnonzero((deeper > 1e-9) & (deeper < COMES_UP))
+        if not len(buried):
+            break
+        n += 1 + int(buried[0])
+        places[n, 2] += deeper[buried[0]]
     return Foothold(stance, places, turns)
+
+
+def _sunk(terrain: Terrain, places: Array, times: Array) -> Array:
+    """(n,) m, how deep under the ground places (n, 3) are at times (n,)."""
+    below = places[:, 2:] + UNDER
+    return np.asarray(terrain.height_over(places[:, None, :2], times, below).z[:, 0] - places[:, 2])
 
 
 def _settled(stance: Stance, place: Array, normal: Array, terrain: Terrain, time: float) -> tuple[Array, Array]:
@@ -250,6 +276,30 @@ def _resting(stance: Stance, terrain: Terrain, time: float, shifts: Array) -> _T
     plane = fit[:, :1] + np.einsum("nk,mk->nm", fit[:, 1:], ring)
     over = np.where(np.isfinite(above), above - plane, 0.0)
     return _Tried(places, normals, cost + (np.maximum(over, 0.0).max(1) / RISER) ** 2)
+
+
+def _brink(stance: Stance, following: Stance, terrain: Terrain, time: float, tried: _Tried) -> Array:
+    """(n,) cost of tread left ahead of the toes where the next step goes far down: the shin leans over it."""
+    under = terrain.height(following.centre[None, :2], time).z[0]
+    end = float((stance.print_ @ stance.ahead).max())
+    beyond = np.linspace(0.0, TREAD, 12)
+    spots = tried.places[:, None, :2] + (end + beyond)[:, None] * stance.ahead
+    h = terrain.height(spots.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
+    climb = -(tried.normals[:, :2] @ stance.ahead) / np.maximum(tried.normals[:, 2], 0.1)
+    over = h - tried.places[:, 2:3] - climb[:, None] * (end + beyond)
+    steep = np.clip((tried.places[:, 2] - under - DEEP[0]) / (DEEP[1] - DEEP[0]), 0.0, 1.0)
+    gone = over < -DEEP[0]
+    left = np.where(gone.any(1), beyond[gone.argmax(1)], TREAD)
+    return np.asarray(np.where(np.isfinite(steep), steep, 0.0) * (left / BRINK) ** 2)
+
+
+def _torn(stance: Stance, terrain: Terrain, time: float, tried: _Tried) -> Array:
+    """(n,) cost of a sole half on a platform: its ground moves in two ways."""
+    spots = (tried.places[:, None, :2] + stance.print_).reshape(-1, 2)
+    z = terrain.height(spots, time).z
+    v = terrain.probe(np.concatenate((spots, np.where(np.isfinite(z), z, 0.0)[:, None]), axis=1), time).velocity
+    v = v.reshape(len(tried.places), -1, 3)
+    return np.asarray((np.linalg.norm(np.ptp(v, axis=1), axis=-1) / TORN) ** 2)
 
 
 def _room(stance: Stance, terrain: Terrain, time: float, tried: _Tried, towards: Array, steepness: float) -> Array:

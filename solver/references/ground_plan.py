@@ -35,7 +35,8 @@ SAID = 0.01               # m: ... and is worth a sentence
 ROUNDS, SHORTER = 10, 0.12  # how often the way is made shorter, and by how much of it at most each time
 SHORTEST = 0.4            # of the way
 NEARBY = 0.25             # s around a stance in which the way is made shorter
-LIFTED = 0.005            # m: a point this much higher than in the keys no longer touches
+LIFTED = 0.005            # m: a point this much higher than in the keys no longer touches ...
+RISEN = 0.001             # m: ... nor does one that has risen so far against the rest of its foot
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,17 +67,17 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
         return GroundPlan(motion, touching, ())
 
     planned = reach_out(tree, shape, body.motion, touching, new, anchors, limits)
+    soles = new[:, points.limb] + rotation.rotate(turns[:, points.limb], paths - joints[:, points.limb])   # (K, P, 3)
+    sunk = -terrain.probe_over(soles, motion.times).distance - np.maximum(ground - paths[..., 2], 0.0)
+    sunk = np.where(touching, 0.0, np.maximum(sunk, 0.0))
     for reach in (reach for reach in limbs if points.limbs[reach.limb].kind != "knee"):
         n = reach.limb
-        own = points.limb == n
-        soles = new[:, n, None] + rotation.rotate(turns[:, n, None], paths[:, own] - joints[:, n, None])
-        deep = -terrain.probe_over(soles, motion.times).distance
-        sunk = np.maximum(deep - np.maximum(ground - paths[:, own, 2], 0.0), 0.0)
         planned = put(tree, shape, motion, planned, reach, new[:, n], turns[:, n], heels.get(n), touching,
-                       np.where(touching[:, own], 0.0, sunk).max(1))
+                      sunk[:, points.limb == n].max(1))
     for reach in (reach for reach in limbs if points.limbs[reach.limb].kind == "knee"):
         planned = kneel(tree, shape, planned, reach, new, anchors, touching)
-    return GroundPlan(planned, _still_touching(tree, shape, planned, touching, paths, terrain, ground), tuple(notes))
+    return GroundPlan(planned, _still_touching(tree, shape, planned, touching, paths, soles, terrain, ground),
+                      tuple(notes))
 
 
 def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Terrain, ground: float,
@@ -145,14 +146,16 @@ def _lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array,
          on_foot: list[bool]) -> tuple[Way, list[Foothold]]:
     """Footholds for all stances, in time; moving ground carries the way along while something stands on it."""
     way = Way(short, np.zeros(len(times)), np.zeros((len(times), 2)))
-    if terrain.is_still:
-        return way, [choose(stance, way, terrain, times, on_foot[stance.limb]) for stance in stances]
-    holds: list[Foothold] = []
     waiting = sorted(stances, key=lambda stance: stance.first)
+    after = {id(stance): _following(stance, waiting) for stance in stances}
+    if terrain.is_still:
+        return way, [choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)])
+                     for stance in stances]
+    holds: list[Foothold] = []
     for k in range(len(times)):
         while waiting and waiting[0].first == k:
             stance = waiting.pop(0)
-            holds.append(choose(stance, way, terrain, times, on_foot[stance.limb]))
+            holds.append(choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)]))
         if k + 1 == len(times):
             break
         way.yaw[k + 1], way.carried[k + 1] = way.yaw[k], way.carried[k]
@@ -167,6 +170,13 @@ def _lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array,
             way.yaw[k + 1] += turn
             way.carried[k + 1] = np.array([[c, -s], [s, c]]) @ (way.carried[k] - middle) + middle + moved
     return way, holds
+
+
+def _following(stance: Stance, stances: list[Stance]) -> Stance | None:
+    """The next one of another limb that begins while this one stands, nearest ahead of it."""
+    later = [other for other in stances if other.limb != stance.limb and stance.first < other.first <= stance.last + 1
+             and (other.centre - stance.centre)[:2] @ stance.ahead > 0.0]
+    return min(later, key=lambda other: float(np.linalg.norm((other.centre - stance.centre)[:2])), default=None)
 
 
 def _yaw(after: Array, before: Array) -> float:
@@ -192,16 +202,18 @@ def _heels(tree: Tree, shape: Shape, motion: Motion, touching: Bools, holds: lis
     return out
 
 
-def _still_touching(tree: Tree, shape: Shape, planned: Motion, touching: Bools, paths: Array, terrain: Terrain,
-                    ground: float) -> Bools:
-    """(K, P) contacts without those that the plan has lifted, as long as something of their limb stays down."""
+def _still_touching(tree: Tree, shape: Shape, planned: Motion, touching: Bools, paths: Array, soles: Array,
+                    terrain: Terrain, ground: float) -> Bools:
+    """(K, P) contacts without those that the plan has lifted: heels that have risen from where their foothold had them
+    (soles), then what is off the ground. Of a limb that touches with its middle only, as a sole does on a ridge, the
+    points that are lifted least stay."""
     points = tree.character.points
     there = point_paths(tree, shape, planned, points.link, shape.points)
-    high = terrain.probe_over(there, planned.times).distance
-    lifted = high > np.maximum(paths[..., 2] - ground, 0.0) + LIFTED
-    out = touching & ~lifted
-    for n in range(len(points.limbs)):
-        own = points.limb == n
-        lost = touching[:, own].any(1) & ~out[:, own].any(1)
-        out[np.ix_(lost, own)] = touching[np.ix_(lost, own)]
-    return np.asarray(out)
+    risen = (there - soles)[..., 2]
+    lifted = terrain.probe_over(there, planned.times).distance - np.maximum(paths[..., 2] - ground, 0.0)
+    out = touching.copy()
+    for own in (np.flatnonzero(points.limb == n) for n in range(len(points.limbs))):
+        for height, most in ((risen, RISEN), (np.maximum(lifted, 0.0), LIFTED)):
+            now = np.where(out[:, own], height[:, own], np.inf)
+            out[:, own] &= now <= now.min(1, keepdims=True) + most
+    return out

@@ -9,6 +9,7 @@ import numpy as np
 from ...model.arrays import Array, Bools
 from ...model.terrain import Plane, Probe
 from ...physics.dynamics import Points
+from ...physics.soles import sole_samples
 from ...references.clip import Clip, Moment
 from .path import Path
 
@@ -21,6 +22,7 @@ FLOAT = 0.020           # m: a reference contact may float this much more than i
 CREEP_TIME, CREEP_SPEED = 0.5, 0.03   # s, m/s: how a foot that will not lift for long slides home
 CREEP_WAIT = 1.0        # s
 CEILING = 0.5           # m over the foot: what is higher is not stepped on
+EDGE = 0.1              # m: ground that changes so much more than elsewhere under a sole is another tread
 APART = 0.08            # m, feet of a biped land at least this far apart sideways (or as far as in the clip)
 
 
@@ -77,16 +79,23 @@ class Footing:
         return Footholds(offset, touching, planted, tangent, normal)
 
     def _follow_ground(self, time: float, moment: Moment, offset: Array) -> None:
-        """A foot that a push has shifted stands as much higher or lower as the ground there is; of a foot across an
+        """A foot that a push has shifted has as much air under its sole as it had at its own place; of a foot across an
         edge, what stays on its tread tells."""
-        ref, terrain = moment.points.position, self._clip.terrain
-        below = ref[:, 2] + CEILING
-        before = terrain.height(ref[:, :2], time, below).z
-        after = terrain.height(ref[:, :2] + offset[:, :2], time, below).z
-        known = np.isfinite(before) & np.isfinite(after)
-        rise = np.where(known, after, 0.0) - np.where(known, before, 0.0)
+        terrain = self._clip.terrain
         for own in self._limbs:
-            offset[own, 2] = rise[own[np.abs(rise[own]).argmin()]]
+            if not offset[own].any():
+                continue
+            ref, there = sole_samples(np.stack((moment.points.position[own], (moment.points.position + offset)[own])))
+            below = ref[:, 2] + CEILING
+            h = terrain.height(np.concatenate((ref, there))[:, :2], time, np.concatenate((below, below))).z
+            before, after = h[:len(ref)], h[len(ref):]
+            known = np.isfinite(before) & np.isfinite(after)
+            if not known.any():
+                continue
+            before, after, z = before[known], after[known], ref[known, 2]
+            rise = after - before
+            same = np.abs(rise - rise[np.abs(rise).argmin()]) < EDGE
+            offset[own, 2] = (after - z)[same].max() - (before - z)[same].max()
 
     def _stick(self, planted: Bools, points: Points, moment: Moment) -> None:
         """A contact keeps the (horizontal) distance from its target that it had when it began, until it lifts."""

@@ -75,19 +75,25 @@ class Terrain(Protocol):
         return Probe(*(np.array([getattr(one, name) for one in each]).reshape(points.shape[:2] + tail)
                        for name, tail in (("distance", ()), ("normal", (3,)), ("velocity", (3,)), ("friction", ()))))
 
-    def height_over(self, xy: Array, times: Array, below: float = np.inf) -> Heights:
-        """`height` at places (K, P, 2) and times (K,), all at once if the ground is still; arrays (K, P, ...)."""
+    def height_over(self, xy: Array, times: Array, below: Array | float = np.inf) -> Heights:
+        """`height` at places (K, P, 2) and times (K,), all at once if the ground is still; arrays (K, P, ...). `below`
+        is one number, or one at each time (K, 1)."""
         shape = xy.shape[:2]
+        below = np.broadcast_to(below, shape)
         if self.is_still and len(times):
-            seen = self.height(xy.reshape(-1, 2), float(times[0]), below)
+            seen = self.height(xy.reshape(-1, 2), float(times[0]), below.reshape(-1))
             return Heights(seen.z.reshape(shape), seen.normal.reshape(shape + (3,)), seen.friction.reshape(shape))
-        each = [self.height(some, float(time), below) for some, time in zip(xy, times)]
+        each = [self.height(some, float(time), most) for some, time, most in zip(xy, times, below)]
         return Heights(*(np.array([getattr(one, name) for one in each]).reshape(shape + tail)
                          for name, tail in (("z", ()), ("normal", (3,)), ("friction", ()))))
 
     def carry(self, points: Array, start: float, end: float) -> Array:
         """Where the pieces of ground nearest to points (P, 3) at one time will be at another."""
-        return points
+        return np.asarray(self.carry_over(points, start, np.array([end]))[0])
+
+    def carry_over(self, points: Array, start: float, ends: Array) -> Array:
+        """`carry` to many times (K,): (K, P, 3)."""
+        return np.tile(points, (len(ends), 1, 1))
 
 
 def is_vertical(up: Array) -> bool:

@@ -90,7 +90,45 @@ class Moving(Terrain):
         seen = self.terrain.cast((points - at.position) @ at.R, up @ at.R, time, below)
         return Heights(seen.z, seen.normal @ at.R.T, seen.friction)
 
-    def carry(self, points: Array, start: float, end: float) -> Array:
-        at, then = self.placement(start), self.placement(end)
-        own = self.terrain.carry((points - at.position) @ at.R, start, end)
-        return np.asarray(then.position + own @ then.R.T)
+    # -- many times at once: one query of the ground within --------------------------------------------------------
+
+    def probe_over(self, points: Array, times: Array) -> Probe:
+        position, R, speed, spin = self._placements(times)
+        seen = self.terrain.probe_over((points - position[:, None]) @ R, times)
+        back = R.swapaxes(-1, -2)
+        normal = seen.normal @ back
+        depth = np.where(np.isfinite(seen.distance), seen.distance, 0.0)
+        touched = points - depth[..., None] * normal - position[:, None]
+        velocity = seen.velocity @ back + speed[:, None] + rotation.cross(spin[:, None], touched)
+        return Probe(seen.distance, normal, velocity, seen.friction)
+
+    def height_over(self, xy: Array, times: Array, below: Array | float = np.inf) -> Heights:
+        position, R, _, _ = self._placements(times)
+        if (R[:, 2, 2] < 1.0).any():                     # what is above something changes as the ground tilts
+            return super().height_over(xy, times, below)
+        height = position[:, None, 2]
+        seen = self.terrain.height_over((xy - position[:, None, :2]) @ R[:, :2, :2], times, below - height)
+        return Heights(seen.z + height, seen.normal @ R.swapaxes(-1, -2), seen.friction)
+
+    def carry_over(self, points: Array, start: float, ends: Array) -> Array:
+        at = self.placement(start)
+        position, R, _, _ = self._placements(ends)
+        own = self.terrain.carry_over((points - at.position) @ at.R, start, ends)
+        return np.asarray(position[:, None] + own @ R.swapaxes(-1, -2))
+
+    def _placements(self, times: Array) -> tuple[Array, Array, Array, Array]:
+        """The parts of `placement` at times (K,), each (K, ...)."""
+        if self.rotations is None:
+            k = np.searchsorted(self.times, times, side="right") - 1
+            within = (k >= 0) & (k < len(self.times) - 1)
+            begin, end = np.clip(k, 0, None), np.clip(k + 1, 0, len(self.times) - 1)
+            way = np.where(within[:, None], self.positions[end] - self.positions[begin], 0.0)
+            span = np.where(within, self.times[end] - self.times[begin], 1.0)
+            u = np.where(within, (times - self.times[begin]) / span, 0.0)
+            still = np.zeros((len(times), 3))
+            return (self.positions[begin] + u[:, None] * way, np.tile(np.eye(3), (len(times), 1, 1)),
+                    way / span[:, None], still)
+        each = [self.placement(float(time)) for time in times]
+        position, speed, spin = (np.array([getattr(at, name) for at in each]).reshape(-1, 3)
+                                 for name in ("position", "velocity", "spin"))
+        return position, np.array([at.R for at in each]).reshape(-1, 3, 3), speed, spin

@@ -36,25 +36,40 @@ class Union(Terrain):
         return all(terrain.is_still for terrain in self.terrains)
 
     def probe(self, points: Array, time: float) -> Probe:
-        return self._probe(points, time)[0]
+        return self._nearest([terrain.probe(points, time) for terrain in self.terrains])[0]
+
+    def probe_over(self, points: Array, times: Array) -> Probe:
+        return self._nearest([terrain.probe_over(points, times) for terrain in self.terrains])[0]
 
     def cast(self, points: Array, up: Array, time: float, below: Array | float = np.inf) -> Heights:
-        seen = [terrain.cast(points, up, time, below) for terrain in self.terrains]
-        highest, every = np.argmax([each.z for each in seen], axis=0), np.arange(len(points))
-        return Heights(np.array([each.z for each in seen])[highest, every],
-                       np.array([each.normal for each in seen])[highest, every],
-                       np.array([each.friction for each in seen])[highest, every])
+        return self._highest([terrain.cast(points, up, time, below) for terrain in self.terrains])
 
-    def carry(self, points: Array, start: float, end: float) -> Array:
-        _, nearest = self._probe(points, start)
-        carried = np.array([terrain.carry(points, start, end) for terrain in self.terrains])
-        return np.asarray(carried[nearest, np.arange(len(points))])
+    def height_over(self, xy: Array, times: Array, below: Array | float = np.inf) -> Heights:
+        return self._highest([terrain.height_over(xy, times, below) for terrain in self.terrains])
 
-    def _probe(self, points: Array, time: float) -> tuple[Probe, Ints]:
-        """What `probe` answers, and which terrain said it."""
-        seen = [terrain.probe(points, time) for terrain in self.terrains]
-        nearest, every = np.argmin([each.distance for each in seen], axis=0), np.arange(len(points))
-        return Probe(np.array([each.distance for each in seen])[nearest, every],
-                     np.array([each.normal for each in seen])[nearest, every],
-                     np.array([each.velocity for each in seen])[nearest, every],
-                     np.array([each.friction for each in seen])[nearest, every]), nearest
+    def carry_over(self, points: Array, start: float, ends: Array) -> Array:
+        _, nearest = self._nearest([terrain.probe(points, start) for terrain in self.terrains])
+        carried = [terrain.carry_over(points, start, ends) for terrain in self.terrains]
+        return _picked(np.array(carried), np.tile(nearest, (len(ends), 1)))
+
+    @staticmethod
+    def _highest(seen: list[Heights]) -> Heights:
+        z = np.array([each.z for each in seen])
+        highest = np.argmax(z, axis=0)
+        return Heights(_picked(z, highest), _picked(np.array([each.normal for each in seen]), highest),
+                       _picked(np.array([each.friction for each in seen]), highest))
+
+    @staticmethod
+    def _nearest(seen: list[Probe]) -> tuple[Probe, Ints]:
+        """What all of them say together, and which terrain said it."""
+        distance = np.array([each.distance for each in seen])
+        nearest = np.argmin(distance, axis=0)
+        return Probe(_picked(distance, nearest), _picked(np.array([each.normal for each in seen]), nearest),
+                     _picked(np.array([each.velocity for each in seen]), nearest),
+                     _picked(np.array([each.friction for each in seen]), nearest)), nearest
+
+
+def _picked(each: Array, which: Ints) -> Array:
+    """From (n, ..., 3) or (n, ...), at every place of which (...) the one it names."""
+    index = which[None] if each.ndim == which.ndim + 1 else which[None, ..., None]
+    return np.asarray(np.take_along_axis(each, index, axis=0)[0])
