@@ -7,7 +7,7 @@ registers the add-on and not before: what needs no bpy at run time can be import
 
 from importlib import import_module
 
-PARTS: tuple[str, ...] = ("ui",)  # module names relative to this package, in the order they are registered
+PARTS: tuple[str, ...] = ("ui", "command")  # module names relative to this package, in the order they are registered
 
 
 def register() -> None:
