@@ -54,7 +54,7 @@ def _names(found: list[Any]) -> str:
     return ", ".join(ob.name for ob in found[:6]) + (" ..." if len(found) > 6 else "")
 
 
-def choose_action(ob: Any, name: str | None) -> list[str]:
+def choose_action(ob: Any, name: str | None, is_import: bool) -> list[str]:
     """Show the action asked for; where none is shown, the one an importer left aside."""
     if name is not None:
         action = _data.actions.get(name)
@@ -67,7 +67,7 @@ def choose_action(ob: Any, name: str | None) -> list[str]:
             track.mute = True
         return []
     others = [action.name for action in _data.actions if ob.animation_data and action != ob.animation_data.action]
-    if others and curves_of(ob):
+    if is_import and others and curves_of(ob):
         return [f"Other actions in the file were left alone: {', '.join(others[:4])}"
                 f"{' ...' if len(others) > 4 else ''}."]
     return []

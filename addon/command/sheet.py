@@ -44,7 +44,7 @@ def _draw(scene: Any, ob: Any, baked: Baked, width: int, columns: int, progress:
     cell = width // len(rows)
     tall = int(cell * view.height / view.width)
     margin, plot = max(18, width // 70), max(90, width // 11)
-    height = 2 * tall + 2 * plot + 5 * margin
+    height = 2 * tall + 2 * plot + 6 * margin
     sheet = canvas(width, height, PAPER)
     stage.prepare(scene)
     camera = stage.add_camera(scene)
@@ -61,12 +61,12 @@ def _draw(scene: Any, ob: Any, baked: Baked, width: int, columns: int, progress:
                 stage.aim(camera, view.centres[row], view.ahead, view.width, view.height)
                 view.show_arrows(row, is_result)
                 picture = stage.render(scene, cell, tall)
-                paste(sheet, picture, n * cell, height - margin - (k + 1) * tall - k * margin // 2)
+                paste(sheet, picture, n * cell, height - (k + 1) * (tall + margin))
                 done += 1
     captions = [Caption(f"{view.frames[row]:g}", (n + 0.5) * cell, height - 0.8 * margin, 0.6 * margin, True)
                 for n, row in enumerate(rows)]
     captions += [Caption("keys", 8, height - 0.8 * margin, 0.7 * margin),
-                 Caption("result", 8, height - 0.8 * margin - tall - margin // 2, 0.7 * margin)]
+                 Caption("result", 8, height - 0.8 * margin - tall - margin, 0.7 * margin)]
     result = baked.result
     captions += _plot(sheet, view, rows, result.aid_share, "helper force, body weights", BLUE,
                       plot + 2 * margin, plot, margin)
@@ -153,6 +153,10 @@ class _View:
         if not self.has_skin:
             stage.add_sticks(scene, ob, [figure.rig.names[i] for i in figure.body.links],
                              figure.body.parents)
+        for other in scene.objects:  # other characters have their own sheets
+            if other.type == "ARMATURE" and other not in (ob, ob.heft.overlay):
+                for mesh in skins_of(other, scene.objects):
+                    mesh.hide_render = True
         low, high = self.way.min(0), self.way.max(0)
         reach = 0.5 * float((high - low)[:2].max()) + 1.5 * self.height
         centre = 0.5 * (low + high)

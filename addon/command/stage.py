@@ -32,6 +32,7 @@ def prepare(scene: Any) -> None:
     render.image_settings.color_mode = "RGBA"
     render.filter_size, scene.display.render_aa = 1.0, "8"
     shading.light, shading.color_type, shading.show_shadows, shading.show_cavity = "STUDIO", "OBJECT", False, True
+    shading.studio_light = "paint.sl"  # bright and even: floors stay light
     scene.view_settings.view_transform = "Standard"
     scene.display.light_direction = (0.4, -0.5, 0.75)
     if any(ob.type == "MESH" and any(slot.material for slot in ob.material_slots) for ob in scene.objects):

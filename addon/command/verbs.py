@@ -35,7 +35,8 @@ class Opened:
         self.path, self.notes = files.opened(told.input, told.allow_scripts, told.height)
         self.scene: Any = bpy.context.scene
         self.ob = character.find_armature(self.scene, told.armature)
-        self.notes += character.choose_action(self.ob, told.action)
+        self.notes += character.choose_action(self.ob, told.action,
+                                              self.path.suffix.lower() != ".blend")
         setup = character.asked(told, self.ob)
         self.setup, notes = character.completed(self.scene, self.ob, setup, told, self.path.suffix.lower() == ".bvh")
         self.notes += notes
