@@ -9,7 +9,7 @@ from importlib import import_module
 
 from .ui.needs import missing
 
-PARTS: tuple[str, ...] = ("ui",)  # module names relative to this package, in the order they are registered
+PARTS: tuple[str, ...] = ("ui", "command")  # module names relative to this package, in the order they are registered
 _registered: list[str] = []
 
 

@@ -226,8 +226,8 @@ def check_character(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) 
     return Baked(study, result, points, None, _output(ob, study), time.perf_counter() - began)
 
 
-def set_up(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> list[Line]:
-    """The checklist of a rig; looks at no more frames than it needs to tell still bones from moving ones."""
+def look(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> tuple[Figure, Samples, bool]:
+    """The body in a rig and whether it moves; looks at no more frames than tell still bones from moving ones."""
     unit, rate = metres_per_unit(scene), frames_per_second(scene)
     skins = skins_of(ob, scene.objects)
     with Restored(scene) as state:
@@ -241,6 +241,12 @@ def set_up(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> list[L
         samples = finish(sample(scene, ob, frames))
     has_clip = bool(np.ptp(samples.poses, axis=0).max() > 1e-6 or np.ptp(samples.world, axis=0).max() > 1e-6)
     figure = read_character(ob, rig, samples if has_clip else still_samples(ob, rig), setup, unit, rate, has_clip)
+    return figure, samples, has_clip
+
+
+def set_up(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> list[Line]:
+    """The checklist of a rig."""
+    figure, samples, has_clip = look(scene, ob, setup)
     return findings(ob, figure, samples, has_clip, setup.output)
 
 

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Open, import, save and export. Blender does that with operators only; no other file of the command uses any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from .._link import solver
+from .arguments import INPUTS
+from .publish import reason
+from .quiet import quiet
+
+TALL, PERSON = (0.3, 3.5), 1.7   # m: people's sizes to be believed, and what others are brought to
+ODD = 0.03, 15.0                # m: other creatures outside these are in another unit
+_ops: Any = bpy.ops
+_data: Any = bpy.data
+
+
+def opened(path: Path | None, allow_scripts: bool, height: float | None) -> tuple[Path, list[str]]:
+    """Load the input; returns where it is and what to tell about it."""
+    if path is None:
+        if not _data.filepath:
+            raise solver.InputError("No file is open.", "Input", "Name one: heft bake shot.blend, or blender -b "
+                                    "shot.blend --command heft bake. If you did, it is missing or broken.")
+        return Path(_data.filepath), []
+    if not path.is_file():
+        raise solver.InputError("There is no such file.", str(path), "Check its name.")
+    kind = path.suffix.lower()
+    if kind not in INPUTS:
+        raise solver.InputError(f"Heft does not read {kind or 'files without an ending'}.", str(path),
+                                f"Give one of {', '.join(INPUTS)}.")
+    if kind == ".blend":
+        _open(path, allow_scripts)
+        return path, []
+    with quiet():
+        _ops.wm.read_factory_settings(use_empty=True)
+        notes = _imported(path, kind, height)
+    return path, notes
+
+
+def _open(path: Path, allow_scripts: bool) -> None:
+    try:
+        with quiet():
+            _ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, use_scripts=allow_scripts)
+    except RuntimeError as error:
+        raise solver.InputError(f"Blender cannot open it: {reason(error)}.", str(path),
+                                "It may be cut off, no .blend, or written by a newer Blender.") from None
+    if not _data.filepath or Path(_data.filepath).resolve() != path.resolve():
+        raise solver.InputError("Blender did not open it.", str(path), "It may be cut off, or no .blend.")
+
+
+def _imported(path: Path, kind: str, height: float | None) -> list[str]:
+    try:
+        if kind == ".bvh":
+            _ops.import_anim.bvh(filepath=str(path), update_scene_fps=True, use_fps_scale=False)
+        elif kind == ".fbx":
+            (_ops.import_scene.fbx if hasattr(bpy.types, "IMPORT_SCENE_OT_fbx") else _ops.wm.fbx_import)(
+                filepath=str(path))
+        else:
+            _ops.import_scene.gltf(filepath=str(path))
+    except Exception as error:  # importers raise whatever they stumble over
+        raise solver.InputError(f"It could not be imported: {reason(error)}.", str(path),
+                                "Check that other programs can read it.") from None
+    notes = []
+    scene: Any = bpy.context.scene
+    for ob in [ob for ob in scene.objects if ob.type == "ARMATURE" and len(ob.data.bones) and ob.parent is None]:
+        notes += _sized(ob, height, is_unitless=kind == ".bvh")
+    return notes
+
+
+def _sized(ob: Any, height: float | None, is_unitless: bool) -> list[str]:
+    """Scale a character to its height. BVH files have no unit and become people; other files are in metres, unless
+    that makes a giant or a gnat: then the point is moved (centimetres, millimetres)."""
+    layer: Any = bpy.context.view_layer
+    layer.update()
+    tall = _height(ob)
+    if tall <= 0.0:
+        return []
+    wanted = tall if height is None else height
+    if height is None and is_unitless and not TALL[0] <= tall <= TALL[1]:
+        wanted = PERSON
+    elif height is None and not ODD[0] <= tall <= ODD[1]:
+        wanted = tall * 10.0 ** -round(np.log10(tall))
+    if abs(tall - wanted) < 1e-3 * wanted:
+        return []
+    ob.scale = [x * wanted / tall for x in ob.scale]
+    layer.update()
+    return [f"{ob.name} is {tall:.3g} units tall in the file and was scaled to {wanted:.3g} m (--height changes that)."]
+
+
+def _height(ob: Any) -> float:
+    """How tall it stands with its legs together: from its lowest bone up to the root and on to its highest, along
+    whatever rises. Ends of arms do not count: Blenders differ about them."""
+    bones = list(ob.data.bones)
+    place = {bone.name: ob.matrix_world @ bone.head_local for bone in bones}
+    ends = [bone for bone in bones if not bone.children]
+    total = 0.0
+    for end in (min(ends, key=lambda b: place[b.name].z), max(ends, key=lambda b: place[b.name].z)):
+        here: Any = ob.matrix_world @ end.tail_local
+        bone = end
+        while bone is not None:
+            step = here - place[bone.name]
+            total += step.length if abs(step.z) > 0.5 * step.length else 0.0
+            here, bone = place[bone.name], bone.parent
+    heights = [p.z for p in place.values()]
+    return max(total, max(heights) - min(heights))
+
+
+def save_blend(path: Path) -> None:
+    with quiet():
+        _save(path)
+
+
+def _save(path: Path) -> None:
+    _ops.wm.save_as_mainfile(filepath=str(path), copy=True, check_existing=False, compress=True)
+
+
+def export(path: Path, ob: Any, frames: tuple[int, int]) -> None:
+    """Write a character's motion in a format that other programs read."""
+    with quiet():
+        _export(path, ob, frames)
+
+
+def _export(path: Path, ob: Any, frames: tuple[int, int]) -> None:
+    layer: Any = bpy.context.view_layer
+    for other in layer.objects:
+        other.select_set(other == ob)
+    layer.objects.active = ob
+    if path.suffix.lower() == ".bvh":
+        _ops.export_anim.bvh(filepath=str(path), check_existing=False, frame_start=frames[0], frame_end=frames[1],
+                             root_transform_only=False)
+        return
+    for child in ob.children_recursive:
+        if child.name in layer.objects:
+            child.select_set(True)
+    _ops.export_scene.gltf(filepath=str(path), check_existing=False, use_selection=True, export_format="GLB",
+                           export_animations=True, export_animation_mode="ACTIVE_ACTIONS")

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files appear whole or not at all: written beside their place under another name, then renamed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from .._link import solver
+
+
+def check_place(path: Path, source: Path | None) -> None:
+    """Whether a file can be written there, before any time is spent; never the input itself."""
+    folder = path.parent
+    if source is not None and path.exists() and source.exists() and os.path.samefile(path, source):
+        raise solver.InputError("It is the file that is read.", str(path), "Choose another name for the result.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".heft-", dir=folder)
+        os.close(handle)
+        os.unlink(name)
+    except OSError as error:
+        raise solver.InputError(f"Nothing can be written there: {reason(error)}.", str(folder),
+                                "Choose another folder, or free it.") from None
+    if path.is_dir():
+        raise solver.InputError("It is a folder.", str(path), "Give the name of a file.")
+
+
+def publish(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` make the file, then put it in place in one step; whatever happens, nothing half-written stays."""
+    # the ending stays: Blender's exporters insist on it
+    temporary = path.with_name(f".{path.stem[:60]}.{os.getpid()}.part{path.suffix}")
+    try:
+        try:
+            write(temporary)
+            with open(temporary, "rb+") as file:
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except (OSError, RuntimeError) as error:
+            raise solver.InputError(f"It could not be written: {reason(error)}.", str(path),
+                                    "Free the disk, or choose another folder.") from None
+    finally:
+        for leftover in (temporary, temporary.with_name(temporary.name + "@")):  # Blender writes to name@ first
+            leftover.unlink(missing_ok=True)
+
+
+def publish_text(path: Path, text: str) -> None:
+    publish(path, lambda temporary: _write(temporary, text))
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def reason(error: Exception) -> str:
+    """An error's own words, without their last stop."""
+    words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(words.removeprefix("Error: ").split()).rstrip(".")

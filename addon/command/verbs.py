@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the verbs on one character do: bake, check, setup. All drive the jobs that the panel drives."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from .. import ui
+from .._link import solver
+from ..bridge.settings import Setup, to_json
+from ..bridge.verdict import contact_bars, spoken, verdict
+from ..job import Baked, bake_character, check_character, set_up
+from ..ui.stored import fill
+from . import character, files
+from .arguments import OUTPUTS
+from .progress import Progress
+from .publish import check_place, publish, publish_text
+from .report import report_of, report_text, words_of
+
+_data: Any = bpy.data
+
+
+class Opened:
+    """The input, its character and what it is told."""
+
+    def __init__(self, told: Any) -> None:
+        began = time.perf_counter()
+        if not hasattr(bpy.types.Object, "heft"):  # in Blender the extension is registered already
+            ui.register()
+        self.path, self.notes = files.opened(told.input, told.allow_scripts, told.height)
+        self.scene: Any = bpy.context.scene
+        self.ob = character.find_armature(self.scene, told.armature)
+        self.notes += character.choose_action(self.ob, told.action,
+                                              self.path.suffix.lower() != ".blend")
+        setup = character.asked(told, self.ob)
+        self.setup, notes = character.completed(self.scene, self.ob, setup, told, self.path.suffix.lower() == ".bvh")
+        self.notes += notes
+        self.seconds = time.perf_counter() - began
+
+
+def bake(told: Any) -> int:
+    source = told.input if told.input is not None else Path(_data.filepath) if _data.filepath else None
+    outputs = [*told.out, *(path for path in (told.report, told.sheet) if path is not None)]
+    if not outputs:
+        raise solver.InputError("Nothing says where the result goes.", "heft bake", "Give --out result.blend.")
+    for path in told.out:
+        if path.suffix.lower() not in OUTPUTS:
+            raise solver.InputError(f"Heft does not write {path.suffix or 'files without an ending'}.", str(path),
+                                    f"Give one of {', '.join(OUTPUTS)}.")
+    for path in outputs:
+        check_place(path, source)
+    shot = Opened(told)
+    progress = Progress()
+    try:
+        baked = _run(bake_character(_data, shot.scene, shot.ob, shot.setup), progress)
+        shot.ob.heft.is_set_up = True
+        frames = int(baked.study.samples.frames[0]), int(baked.study.samples.frames[-1])
+        began = time.perf_counter()
+        for n, path in enumerate(told.out):
+            progress.tell("Saving", n, len(told.out))
+            if path.suffix.lower() == ".blend":
+                publish(path, files.save_blend)
+            else:
+                publish(path, lambda temporary: files.export(temporary, shot.ob, frames))
+        saved, began = time.perf_counter() - began, time.perf_counter()
+        if told.sheet is not None:
+            from .sheet import make_sheet
+
+            shot.notes += make_sheet(told.sheet, shot.scene, shot.ob, baked, told.sheet_width, told.columns, progress)
+        drawn = time.perf_counter() - began
+    finally:
+        progress.end()
+    report = report_of(shot.path, shot.ob, baked, [str(path) for path in told.out], shot.notes, {
+        "open": shot.seconds, "bake": baked.seconds, "save": saved, "sheet": drawn})
+    if told.report is not None:  # last: where a report is, everything it tells of is there
+        publish_text(told.report, report_text(report))
+    print(words_of(report))
+    for path in outputs:
+        print(f"wrote {path}")
+    return 0
+
+
+def check(told: Any) -> int:
+    if told.report is not None:
+        check_place(told.report, told.input)
+    shot = Opened(told)
+    progress = Progress()
+    try:
+        baked = _run(check_character(shot.scene, shot.ob, shot.setup), progress)
+    finally:
+        progress.end()
+    frames = baked.study.samples.frames
+    print(verdict(baked.result, frames))
+    for limb, spans in contact_bars(baked.result, frames).items():
+        print(f"{limb} touches the ground at {spoken(spans, 12) or 'no frame'}")
+    if told.report is not None:
+        report = report_of(shot.path, shot.ob, baked, [], shot.notes, {"open": shot.seconds, "bake": baked.seconds})
+        publish_text(told.report, report_text(report))
+        print(f"wrote {told.report}")
+    return 0
+
+
+def setup(told: Any) -> int:
+    source = told.input if told.input is not None else Path(_data.filepath) if _data.filepath else None
+    for path in (told.out, told.save_preset):
+        if path is not None:
+            check_place(path, source)
+    if told.out is not None and told.out.suffix.lower() != ".blend":
+        raise solver.InputError("A character that is set up is kept in a .blend.", str(told.out), "Name it so.")
+    shot = Opened(told)
+    lines = set_up(shot.scene, shot.ob, shot.setup)
+    marks = {"GOOD": "good", "CARE": "care", "STOP": "STOP"}
+    for line in lines:
+        print(f"{marks[line.level]}  {line}")
+    for note in shot.notes:
+        print(f"note  {note}")
+    if told.save_preset is not None:
+        publish_text(told.save_preset, to_json(shot.setup))
+        print(f"wrote {told.save_preset}")
+    if told.out is not None:
+        _keep(shot, lines)
+        publish(told.out, files.save_blend)
+        print(f"wrote {told.out}")
+    return 2 if any(line.level == "STOP" for line in lines) else 0
+
+
+def _keep(shot: Opened, lines: list[Any]) -> None:
+    """Store the set-up with the character, as the panel's button does."""
+    ob, told = shot.ob, shot.setup
+    for name in fill(ob, told, _data.objects, _data.collections):
+        print(f"care  {name} has no object in this file; it stays in the preset only.")
+    ob.heft.checklist.clear()
+    for line in lines:
+        item = ob.heft.checklist.add()
+        item.level, item.sentence, item.remedy, item.bone = line.level, line.sentence, line.remedy, line.bone
+    ob.heft.is_set_up = True
+    frames = _frames(shot.scene, ob, told)
+    shot.scene.frame_start, shot.scene.frame_end = frames
+
+
+def _frames(scene: Any, ob: Any, told: Setup) -> tuple[int, int]:
+    from ..job import frame_range
+
+    return frame_range(scene, ob, told)
+
+
+def _run(job: Generator[Any, None, Baked], progress: Progress) -> Baked:
+    try:
+        while True:
+            try:
+                stage = next(job)
+            except StopIteration as end:
+                baked: Baked = end.value
+                return baked
+            progress.tell(stage.words, stage.done, stage.total)
+    finally:
+        job.close()
