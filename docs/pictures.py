@@ -95,8 +95,8 @@ def shoot(name):
     Blender's own screenshot."""
     def run():
         if shutil.which("import") and os.environ.get("DISPLAY"):
-            small = ["-resize", "70%", "+dither", "-colors", "200"]
-            subprocess.run(["import", "-window", "root", *small, str(OUT / f"{name}.png")], check=True)
+            small = ["-resize", "70%", "+dither", "-colors", "120"]
+            subprocess.run(["import", "-window", "root", *small, f"PNG8:{OUT / name}.png"], check=True)
             print("picture", name, flush=True)
             return
         window, area, region = view()
