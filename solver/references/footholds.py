@@ -168,10 +168,14 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
     shifts = along[:, None] * stance.ahead + across[:, None] * side
     tried = _resting(stance, terrain, time, shifts)
     cost = tried.cost + (along ** 2 + (SIDEWAYS * across) ** 2) / (scale * FAR) ** 2
-    if not terrain.is_still:
-        cost = cost + _torn(stance, terrain, time, tried)
+    end = float(times[keyed.last])
+    later = tried if terrain.is_still else replace(tried, places=terrain.carry(tried.places, time, end))
+    if later is not tried:
+        cost = cost + _torn(stance, terrain, time, tried) + _walled(stance, terrain, end, later)
     if knees:
         cost = cost + _room(stance, terrain, time, tried, stance.ahead, AHEAD)
+        if later is not tried:                        # where a platform comes near, there is no room to leave
+            cost = cost + _room(stance, terrain, end, later, stance.ahead, AHEAD)
         cost = cost + _room(stance, terrain, time, tried, -stance.ahead, stance.fall)
         if following is not None:
             cost = cost + _brink(stance, following.on(way), terrain, time, tried)
@@ -270,12 +274,19 @@ def _resting(stance: Stance, terrain: Terrain, time: float, shifts: Array) -> _T
     tilt = np.arccos(np.clip(normals[:, 2], -1.0, 1.0))
     places = np.concatenate((stance.centre[:2] + shifts, fit[:, :1]), axis=1)
     cost = (gap.mean(1) / GAP) ** 2 + (np.maximum(tilt - GENTLE, 0.0) / STEEP) ** 2 + 1e3 * missing.mean(1)
-    ring = samples * (1.0 + RING / np.maximum(np.linalg.norm(samples, axis=1, keepdims=True), 0.02))
-    around = stance.centre[:2] + shifts[:, None] + ring
-    above = terrain.height(around.reshape(-1, 2), time).z.reshape(count, -1)
-    plane = fit[:, :1] + np.einsum("nk,mk->nm", fit[:, 1:], ring)
+    tried = _Tried(places, normals, cost)
+    return replace(tried, cost=cost + _walled(stance, terrain, time, tried))
+
+
+def _walled(stance: Stance, terrain: Terrain, time: float, tried: _Tried) -> Array:
+    """(n,) cost of ground around the sole that is higher than the sole's plane: a riser too close."""
+    ring = stance.print_ * (1.0 + RING / np.maximum(np.linalg.norm(stance.print_, axis=1, keepdims=True), 0.02))
+    around = tried.places[:, None, :2] + ring
+    above = terrain.height(around.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
+    slope = -tried.normals[:, :2] / tried.normals[:, 2:]
+    plane = tried.places[:, 2:] + np.einsum("nk,mk->nm", slope, ring)
     over = np.where(np.isfinite(above), above - plane, 0.0)
-    return _Tried(places, normals, cost + (np.maximum(over, 0.0).max(1) / RISER) ** 2)
+    return np.asarray((np.maximum(over, 0.0).max(1) / RISER) ** 2)
 
 
 def _brink(stance: Stance, following: Stance, terrain: Terrain, time: float, tried: _Tried) -> Array:

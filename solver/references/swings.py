@@ -127,7 +127,7 @@ def _course(limb: Limb, run: slice, before: Foothold, after: Foothold, delay: fl
     s = (times - times[0]) / max(float(times[-1] - times[0]), 1e-9)
     late = s - delay * s * (1.0 - s)
     anchor = limb.anchor[run]
-    if delay and before.stance.bears and after.stance.bears:
+    if delay:
         level = np.stack([np.interp(late, s, anchor[:, n]) for n in (0, 1)], axis=1)
         anchor = np.concatenate((level, anchor[:, 2:]), axis=1)
     if not after.stance.bears:                # the clip ends, or begins, in the middle of a swing
