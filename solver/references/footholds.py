@@ -15,12 +15,12 @@ from ..model.arrays import Array, Bools, Ints
 from ..model.terrain import Terrain
 from ..numerics import rotation
 from ..numerics.qp import InfeasibleError, UnsolvedError, solve_qp
+from .foothold_costs import Tried, brink, room, torn, walled
 from .way import Way
 
 ALONG = np.arange(-0.24, 0.241, 0.06)      # m, shifts tried along the way ...
 ACROSS = np.array([0.0, -0.05, 0.05, -0.10, 0.10])  # ... and sideways
-FAR, GAP, RISER, STEEP = 0.10, 0.006, 0.010, np.radians(6.0)   # what costs one ...
-TORN = 0.05                                # m/s: ... and so does ground that moves apart under a sole
+FAR, GAP, STEEP = 0.10, 0.006, np.radians(6.0)     # m, m, rad: what costs one
 SIDEWAYS = 1.5
 GENTLE = np.radians(30.0)
 STEEPEST = np.radians(50.0)
@@ -29,11 +29,7 @@ UNDER = 0.5                                # m: ground this much higher is a cei
 PAD = 0.02                                 # m
 MARK = 1e-3                                # m, between the marks that show how moving ground turns
 COMES_UP = 0.05                            # m in a sub-step: ground that comes up faster is a wall that passes
-RING = 0.03                                # m around the sole
-ROOM, ROOM_COST = 0.3, 0.05                # m beyond the sole, m above a rising line that cost one
-AHEAD, FALL = 1.0, (0.5, 2.0)              # how steeply that line rises ahead, and at least and most behind
-TREAD, BRINK = 0.5, 0.05                   # m ahead of the toes that are looked at, m of tread left that cost one ...
-DEEP = (0.25, 0.45)                        # m: ... if the next step goes down by at least this, and in full
+AHEAD, FALL = 1.0, (0.5, 2.0)              # how steeply ground may rise ahead, and at least and most behind
 LEAD, DROP = 0.1, 0.2                      # s, m: a landing limb comes down so much in so short a time
 STRIDE, SCALE = 1.1, (0.5, 2.0)            # m, for which the shifts are meant, and how far they scale with others
 
@@ -166,33 +162,33 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
     scale = float(np.clip(stance.stride / STRIDE, *SCALE))     # long strides may change more
     along, across = (scale * g.ravel() for g in np.meshgrid(ALONG, ACROSS))
     shifts = along[:, None] * stance.ahead + across[:, None] * side
-    tried = _resting(stance, terrain, time, shifts)
-    cost = tried.cost + (along ** 2 + (SIDEWAYS * across) ** 2) / (scale * FAR) ** 2
-    if not terrain.is_still:
-        cost = cost + _torn(stance, terrain, time, tried)
+    tried, cost = _resting(stance, terrain, time, shifts)
+    cost = cost + walled(tried, terrain, time) + (along ** 2 + (SIDEWAYS * across) ** 2) / (scale * FAR) ** 2
+    end = float(times[keyed.last])
+    later = tried if terrain.is_still else replace(tried, places=terrain.carry(tried.places, time, end))
+    if later is not tried:
+        cost = cost + torn(tried, terrain, time) + walled(later, terrain, end)
     if knees:
-        cost = cost + _room(stance, terrain, time, tried, stance.ahead, AHEAD)
-        cost = cost + _room(stance, terrain, time, tried, -stance.ahead, stance.fall)
+        cost = cost + room(tried, terrain, time, stance.ahead, AHEAD)
+        if later is not tried:                        # where a platform comes near, there is no room to leave
+            cost = cost + room(later, terrain, end, stance.ahead, AHEAD)
+        cost = cost + room(tried, terrain, time, -stance.ahead, stance.fall)
         if following is not None:
-            cost = cost + _brink(stance, following.on(way), terrain, time, tried)
-    return tried.foothold(keyed, way, int(np.argmin(cost)), terrain, times)
+            cost = cost + brink(tried, terrain, time, stance.ahead, following.on(way).centre)
+    n = int(np.argmin(cost))
+    return _standing(keyed, way, tried.places[n], tried.normals[n], terrain, times)
 
 
-@dataclass(frozen=True, eq=False)
-class _Tried:
-    places: Array   # (n, 3)
-    normals: Array  # (n, 3)
-    cost: Array     # (n,)
-
-    def foothold(self, stance: Stance, way: Way, n: int, terrain: Terrain, times: Array) -> Foothold:
-        up = np.array([0.0, 0.0, 1.0])
-        place, normal = _settled(stance.on(way), self.places[n], self.normals[n], terrain, float(times[stance.first]))
-        tilt = float(np.arccos(np.clip(normal[2], -1.0, 1.0)))
-        turn = rotation.exp(rotation.log(rotation.between(up, normal)) * min(1.0, STEEPEST / max(tilt, 1e-9)))
-        yaw = way.yaw[stance.first]
-        if yaw:
-            turn = rotation.multiply(turn, rotation.exp(np.array([0.0, 0.0, yaw])))
-        return _ridden(stance, place, turn, terrain, times[stance.run])
+def _standing(stance: Stance, way: Way, place: Array, normal: Array, terrain: Terrain, times: Array) -> Foothold:
+    """The foothold at a place that was tried."""
+    up = np.array([0.0, 0.0, 1.0])
+    place, normal = _settled(stance.on(way), place, normal, terrain, float(times[stance.first]))
+    tilt = float(np.arccos(np.clip(normal[2], -1.0, 1.0)))
+    turn = rotation.exp(rotation.log(rotation.between(up, normal)) * min(1.0, STEEPEST / max(tilt, 1e-9)))
+    yaw = way.yaw[stance.first]
+    if yaw:
+        turn = rotation.multiply(turn, rotation.exp(np.array([0.0, 0.0, yaw])))
+    return _ridden(stance, place, turn, terrain, times[stance.run])
 
 
 def _ridden(stance: Stance, place: Array, turn: Array, terrain: Terrain, times: Array) -> Foothold:
@@ -250,8 +246,9 @@ def _settled(stance: Stance, place: Array, normal: Array, terrain: Terrain, time
     return place, normal
 
 
-def _resting(stance: Stance, terrain: Terrain, time: float, shifts: Array) -> _Tried:
-    """The planes on which the print rests at the shifted places: least squares, raised until nothing is above."""
+def _resting(stance: Stance, terrain: Terrain, time: float, shifts: Array) -> tuple[Tried, Array]:
+    """The planes on which the print rests at the shifted places (least squares, raised until nothing is above), and
+    what their gaps and tilts cost (n,)."""
     samples, count = stance.print_, len(shifts)
     spots = stance.centre[:2] + shifts[:, None] + samples                            # (n, m, 2)
     h = terrain.height(spots.reshape(-1, 2), time).z.reshape(count, -1)
@@ -270,46 +267,4 @@ def _resting(stance: Stance, terrain: Terrain, time: float, shifts: Array) -> _T
     tilt = np.arccos(np.clip(normals[:, 2], -1.0, 1.0))
     places = np.concatenate((stance.centre[:2] + shifts, fit[:, :1]), axis=1)
     cost = (gap.mean(1) / GAP) ** 2 + (np.maximum(tilt - GENTLE, 0.0) / STEEP) ** 2 + 1e3 * missing.mean(1)
-    ring = samples * (1.0 + RING / np.maximum(np.linalg.norm(samples, axis=1, keepdims=True), 0.02))
-    around = stance.centre[:2] + shifts[:, None] + ring
-    above = terrain.height(around.reshape(-1, 2), time).z.reshape(count, -1)
-    plane = fit[:, :1] + np.einsum("nk,mk->nm", fit[:, 1:], ring)
-    over = np.where(np.isfinite(above), above - plane, 0.0)
-    return _Tried(places, normals, cost + (np.maximum(over, 0.0).max(1) / RISER) ** 2)
-
-
-def _brink(stance: Stance, following: Stance, terrain: Terrain, time: float, tried: _Tried) -> Array:
-    """(n,) cost of tread left ahead of the toes where the next step goes far down: the shin leans over it."""
-    under = terrain.height(following.centre[None, :2], time).z[0]
-    end = float((stance.print_ @ stance.ahead).max())
-    beyond = np.linspace(0.0, TREAD, 12)
-    spots = tried.places[:, None, :2] + (end + beyond)[:, None] * stance.ahead
-    h = terrain.height(spots.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
-    climb = -(tried.normals[:, :2] @ stance.ahead) / np.maximum(tried.normals[:, 2], 0.1)
-    over = h - tried.places[:, 2:3] - climb[:, None] * (end + beyond)
-    steep = np.clip((tried.places[:, 2] - under - DEEP[0]) / (DEEP[1] - DEEP[0]), 0.0, 1.0)
-    gone = over < -DEEP[0]
-    left = np.where(gone.any(1), beyond[gone.argmax(1)], TREAD)
-    return np.asarray(np.where(np.isfinite(steep), steep, 0.0) * (left / BRINK) ** 2)
-
-
-def _torn(stance: Stance, terrain: Terrain, time: float, tried: _Tried) -> Array:
-    """(n,) cost of a sole half on a platform: its ground moves in two ways."""
-    spots = (tried.places[:, None, :2] + stance.print_).reshape(-1, 2)
-    z = terrain.height(spots, time).z
-    v = terrain.probe(np.concatenate((spots, np.where(np.isfinite(z), z, 0.0)[:, None]), axis=1), time).velocity
-    v = v.reshape(len(tried.places), -1, 3)
-    return np.asarray((np.linalg.norm(np.ptp(v, axis=1), axis=-1) / TORN) ** 2)
-
-
-def _room(stance: Stance, terrain: Terrain, time: float, tried: _Tried, towards: Array, steepness: float) -> Array:
-    """(n,) cost of ground that rises steeply beyond the sole's end: ahead it leaves no room for the shin to lean
-    forward, behind none for the heel to come down."""
-    end = float((stance.print_ @ towards).max())
-    beyond = np.linspace(0.02, ROOM, 8)
-    spots = tried.places[:, None, :2] + (end + beyond)[:, None] * towards
-    h = terrain.height(spots.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
-    climb = -(tried.normals[:, :2] @ towards) / np.maximum(tried.normals[:, 2], 0.1)
-    over = h - tried.places[:, 2:3] - climb[:, None] * (end + beyond) - steepness * beyond
-    over = np.where(np.isfinite(h), over, 0.0)
-    return np.asarray((np.maximum(over, 0.0).max(1) / ROOM_COST) ** 2)
+    return Tried(samples, places, normals), cost

@@ -23,6 +23,7 @@ from .footholds import Foothold
 MARGIN, REACH = 0.03, 0.03     # m: clearance over the ground, and how far around a point it is looked at
 DELAYS = (0.0, 0.4, 0.8, -0.4, -0.8)                               # how far the way ahead lags behind the phase
 WINDOWS = ((0.0, 1.0), (0.0, 0.7), (0.3, 1.0), (0.0, 0.5), (0.5, 1.0))  # phases in which the height changes
+IN_THE_WAY = 0.05              # m: for ground this much too high even a swing that the clip's end cuts off may wait
 INSIDE = 1.0                   # what a metre inside the ground costs, in metres of jolt
 SHORT_WAY, MIXED = 0.3, 0.4    # m; share of a swing at either end in which time tells how far it has come
 LONG = 64                      # sub-steps: longer swings are lifted by a spline
@@ -97,12 +98,14 @@ def _swing(limb: Limb, run: slice, before: Foothold | None, after: Foothold | No
         return place, turn
     if not choosy:
         return _lifted(place, need, fixed), turn
+    is_whole = before.stance.bears and after.stance.bears
+    may_wait = is_whole or float(need.max()) > IN_THE_WAY
     best, least = (place, turn), np.inf
     stride = float(np.linalg.norm((after.place[0] - before.place[-1])[:2]))
     for delay, window in product(DELAYS, WINDOWS):
         if abs(delay) * 0.25 * stride > limb.detour or _lead(window) * change > limb.detour:
             continue
-        place, turn = _course(limb, run, before, after, delay, window)
+        place, turn = _course(limb, run, before, after, delay, window, may_wait)
         need = _need(limb, run, place, turn)
         lifted = _lifted(place, need, fixed)
         inside = max(float((need - (lifted - place)[:, 2])[1:-1].max(initial=0.0)), 0.0)
@@ -121,13 +124,14 @@ def _lead(window: tuple[float, float]) -> float:
 
 
 def _course(limb: Limb, run: slice, before: Foothold, after: Foothold, delay: float,
-            window: tuple[float, float]) -> tuple[Array, Array]:
-    """Both footholds' transforms of the clip's own path, blended; its way ahead may lag behind its height."""
+            window: tuple[float, float], may_wait: bool = True) -> tuple[Array, Array]:
+    """Both footholds' transforms of the clip's own path, blended; its way ahead may lag behind its height, along the
+    clip's path only if it may wait."""
     times, carried = limb.times[run], limb.carried[run]
     s = (times - times[0]) / max(float(times[-1] - times[0]), 1e-9)
     late = s - delay * s * (1.0 - s)
     anchor = limb.anchor[run]
-    if delay and before.stance.bears and after.stance.bears:
+    if delay and may_wait:
         level = np.stack([np.interp(late, s, anchor[:, n]) for n in (0, 1)], axis=1)
         anchor = np.concatenate((level, anchor[:, 2:]), axis=1)
     if not after.stance.bears:                # the clip ends, or begins, in the middle of a swing

@@ -22,6 +22,7 @@ FLOAT = 0.020           # m: a reference contact may float this much more than i
 CREEP_TIME, CREEP_SPEED = 0.5, 0.03   # s, m/s: how a foot that will not lift for long slides home
 CREEP_WAIT = 1.0        # s
 CEILING = 0.5           # m over the foot: what is higher is not stepped on
+SOON = 0.15             # s: from then on the ground on which a foot will land counts, ever more
 EDGE = 0.1              # m: ground that changes so much more than elsewhere under a sole is another tread
 APART = 0.08            # m, feet of a biped land at least this far apart sideways (or as far as in the clip)
 
@@ -73,29 +74,40 @@ class Footing:
             offset[settled, :2] = self._aim[settled]
             self._aim, self._aimed = offset[:, :2].copy(), soon
         if not self._is_level and offset.any():
-            self._follow_ground(float(clip.times[k]), moment, offset)
+            self._follow_ground(k, moment, offset)
         tangent = clip.touch_weight[k] * (1.0 + (HOLD - 1.0) * planted)
         normal = tangent + self._is_foot * np.minimum(np.maximum(1.0 - height * (1.0 / NEAR), 0.0), 1.0)
         return Footholds(offset, touching, planted, tangent, normal)
 
-    def _follow_ground(self, time: float, moment: Moment, offset: Array) -> None:
-        """A foot that a push has shifted has as much air under its sole as it had at its own place; of a foot across an
-        edge, what stays on its tread tells."""
-        terrain = self._clip.terrain
+    def _follow_ground(self, k: int, moment: Moment, offset: Array) -> None:
+        """A foot that a push has shifted goes as much higher or lower as the ground there is: first the ground it
+        is over, then the ground on which it will land."""
+        clip = self._clip
         for own in self._limbs:
             if not offset[own].any():
                 continue
-            ref, there = sole_samples(np.stack((moment.points.position[own], (moment.points.position + offset)[own])))
-            below = ref[:, 2] + CEILING
-            h = terrain.height(np.concatenate((ref, there))[:, :2], time, np.concatenate((below, below))).z
-            before, after = h[:len(ref)], h[len(ref):]
-            known = np.isfinite(before) & np.isfinite(after)
-            if not known.any():
-                continue
-            before, after, z = before[known], after[known], ref[known, 2]
-            rise = after - before
-            same = np.abs(rise - rise[np.abs(rise).argmin()]) < EDGE
-            offset[own, 2] = (after - z)[same].max() - (before - z)[same].max()
+            rise = self._rise(float(clip.times[k]), moment.points.position[own], offset[own])
+            wait = float(clip.time_to_land[k, own[0]])
+            if 0.0 < wait < SOON:
+                landing = min(k + round(wait / float(clip.dt[k])), clip.steps)
+                there = self._rise(float(clip.times[landing]), clip.paths[landing, own], offset[own])
+                rise += (1.0 - wait / SOON) * (there - rise)
+            offset[own, 2] = rise
+
+    def _rise(self, time: float, points: Array, offset: Array) -> float:
+        """m, leaving a shifted limb as much air under its sole as it has at its own place; of a foot across an edge,
+        what stays on its tread tells."""
+        ref, there = sole_samples(np.stack((points, points + offset)))
+        below = ref[:, 2] + CEILING
+        h = self._clip.terrain.height(np.concatenate((ref, there))[:, :2], time, np.concatenate((below, below))).z
+        before, after = h[:len(ref)], h[len(ref):]
+        known = np.isfinite(before) & np.isfinite(after)
+        if not known.any():
+            return 0.0
+        before, after, z = before[known], after[known], ref[known, 2]
+        rise = after - before
+        same = np.abs(rise - rise[np.abs(rise).argmin()]) < EDGE
+        return float((after - z)[same].max() - (before - z)[same].max())
 
     def _stick(self, planted: Bools, points: Points, moment: Moment) -> None:
         """A contact keeps the (horizontal) distance from its target that it had when it began, until it lifts."""

@@ -1,0 +1,81 @@
+"""What speaks against a foothold: a riser too close, no room for shin or heel, a long brink, ground that moves apart.
+
+All costs are squares of something in units of what costs one, (n,) for n places that are tried.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model.arrays import Array
+from ..model.terrain import Terrain
+
+RING, RISER = 0.03, 0.010      # m around the sole, m above its plane that cost one
+ROOM, ROOM_COST = 0.3, 0.05    # m beyond the sole, m above a rising line that cost one
+TREAD, BRINK = 0.5, 0.05       # m ahead of the toes that are looked at, m of tread left that cost one ...
+DEEP = (0.25, 0.45)            # m: ... if the next step goes down by at least this, and in full
+TORN = 0.05                    # m/s between parts of a sole's ground that cost one
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """Places at which one print could stand."""
+
+    print_: Array   # (m, 2) samples of the sole relative to its centre
+    places: Array   # (n, 3)
+    normals: Array  # (n, 3)
+
+
+def walled(tried: Tried, terrain: Terrain, time: float) -> Array:
+    """Ground around the sole that is higher than the sole's plane: a riser too close."""
+    print_ = tried.print_
+    ring = print_ * (1.0 + RING / np.maximum(np.linalg.norm(print_, axis=1, keepdims=True), 0.02))
+    around = tried.places[:, None, :2] + ring
+    above = terrain.height(around.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
+    slope = -tried.normals[:, :2] / tried.normals[:, 2:]
+    plane = tried.places[:, 2:] + np.einsum("nk,mk->nm", slope, ring)
+    over = np.where(np.isfinite(above), above - plane, 0.0)
+    return np.asarray((np.maximum(over, 0.0).max(1) / RISER) ** 2)
+
+
+def room(tried: Tried, terrain: Terrain, time: float, towards: Array, steepness: float) -> Array:
+    """Ground that rises steeply beyond the sole's end: ahead it leaves no room for the shin to lean forward, behind
+    none for the heel to come down."""
+    beyond = np.linspace(0.02, ROOM, 8)
+    over = _beyond(tried, terrain, time, towards, beyond) - steepness * beyond
+    return np.asarray((np.maximum(np.where(np.isfinite(over), over, 0.0), 0.0).max(1) / ROOM_COST) ** 2)
+
+
+def brink(tried: Tried, terrain: Terrain, time: float, ahead: Array, following: Array) -> Array:
+    """Tread left ahead of the toes where the next step, to `following` (3,), goes far down: the shin would lean over
+    it and cut its edge."""
+    under = float(terrain.height(following[None, :2], time).z[0])
+    if not np.isfinite(under):
+        return np.zeros(len(tried.places))
+    beyond = np.linspace(0.0, TREAD, 12)
+    gone = _beyond(tried, terrain, time, ahead, beyond) < -DEEP[0]
+    left = np.where(gone.any(1), beyond[gone.argmax(1)], TREAD)
+    climb = -tried.normals[:, :2] / np.maximum(tried.normals[:, 2:], 0.1)
+    plane = tried.places[:, 2] + (climb * (following - tried.places)[:, :2]).sum(1)      # a slope has no brink
+    deep = np.clip((plane - under - DEEP[0]) / (DEEP[1] - DEEP[0]), 0.0, 1.0)
+    return np.asarray(deep * (left / BRINK) ** 2)
+
+
+def torn(tried: Tried, terrain: Terrain, time: float) -> Array:
+    """A sole half on a platform: its ground moves in two ways."""
+    spots = (tried.places[:, None, :2] + tried.print_).reshape(-1, 2)
+    z = terrain.height(spots, time).z
+    v = terrain.probe(np.concatenate((spots, np.where(np.isfinite(z), z, 0.0)[:, None]), axis=1), time).velocity
+    v = v.reshape(len(tried.places), -1, 3)
+    return np.asarray((np.linalg.norm(np.ptp(v, axis=1), axis=-1) / TORN) ** 2)
+
+
+def _beyond(tried: Tried, terrain: Terrain, time: float, towards: Array, beyond: Array) -> Array:
+    """(n, b) m, how much higher than the sole's plane the ground is so far beyond the sole's end."""
+    away = float((tried.print_ @ towards).max()) + beyond
+    spots = tried.places[:, None, :2] + away[:, None] * towards
+    h = terrain.height(spots.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
+    climb = -(tried.normals[:, :2] @ towards) / np.maximum(tried.normals[:, 2], 0.1)
+    return np.asarray(h - tried.places[:, 2:3] - climb[:, None] * away)
