@@ -1,5 +1,6 @@
-# make test      lint, types and tests; sets up .venv by itself          (PYTHON=python3.13 chooses another Python)
-# make matrix    the same on Python 3.11 and 3.13, the tests on the oldest numpy and scipy supported, and the whole grid
+# make test      lint, types and tests; sets up .venv and .venv-bpy-5.0 by itself   (PYTHON=python3.13 chooses another)
+# make matrix    the same on Python 3.11 and 3.13, on the oldest numpy and scipy, on Blender 4.2 to 5.2, and the grid
+# make blender   the tests of the add-on on Blender 4.2, 4.5, 5.0 and 5.2, as Python modules
 # make grid      the tests marked exhaustive: every clip, rate and push (about an hour)
 # make bench     one table of measurements
 # make clean     removes environments and caches
@@ -20,14 +21,32 @@ venv = @bash .ci/venv
 lint = $(1)/bin/python -m ruff check && $(1)/bin/python -m mypy
 pytest = $(1)/bin/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
 
-.PHONY: test matrix test-3.11 test-3.13 test-oldest grid bench clean
+# What touches Blender runs in its own environment (bpy wants an older numpy than the judges), one process a test run:
+# a crash of one worker would hide the others' results.
+BLENDER_TESTS = tests/bridge tests/ui
+blender = $(1)/bin/python -m pytest $(BLENDER_TESTS) $(PYTEST_ARGS)
+
+.PHONY: test matrix test-3.11 test-3.13 test-oldest blender test-bpy-4.2 test-bpy-4.5 test-bpy-5.0 test-bpy-5.2 grid \
+	bench clean
 
 test:
 	$(venv) .venv "$(PYTHON)" test types
 	$(call lint,.venv)
 	$(call pytest,.venv)
+	$(venv) .venv-bpy-5.0 "$(PYTHON311)" bpy-5.0
+	$(call blender,.venv-bpy-5.0)
 
-matrix: test-3.11 test-3.13 test-oldest grid
+matrix: test-3.11 test-3.13 test-oldest blender grid
+
+blender: test-bpy-4.2 test-bpy-4.5 test-bpy-5.0 test-bpy-5.2
+
+test-bpy-4.2 test-bpy-4.5 test-bpy-5.0: test-bpy-%:
+	$(venv) .venv-bpy-$* "$(PYTHON311)" bpy-$*
+	$(call blender,.venv-bpy-$*)
+
+test-bpy-5.2: test-bpy-%:
+	$(venv) .venv-bpy-$* "$(PYTHON313)" bpy-$*
+	$(call blender,.venv-bpy-$*)
 
 test-3.11:
 	$(venv) .venv-3.11 "$(PYTHON311)" test types
@@ -46,10 +65,14 @@ test-oldest:
 grid:
 	$(venv) .venv "$(PYTHON)" test types
 	$(call pytest,.venv) -m exhaustive
+	$(venv) .venv-bpy-5.0 "$(PYTHON311)" bpy-5.0
+	$(call blender,.venv-bpy-5.0) -m exhaustive
 
 bench:
 	$(venv) .venv "$(PYTHON)" test types
 	.venv/bin/python -m benchmarks
+	$(venv) .venv-bpy-5.0 "$(PYTHON311)" bpy-5.0
+	.venv-bpy-5.0/bin/python -m benchmarks.bake_time
 
 clean:
 	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info

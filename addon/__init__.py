@@ -7,14 +7,18 @@ registers the add-on and not before: what needs no bpy at run time can be import
 
 from importlib import import_module
 
+from .ui.needs import missing
+
 PARTS: tuple[str, ...] = ("ui", "command")  # module names relative to this package, in the order they are registered
+_registered: list[str] = []
 
 
 def register() -> None:
-    for part in PARTS:
+    for part in ("ui.missing",) if missing() else PARTS:
         import_module(f".{part}", __name__).register()
+        _registered.append(part)
 
 
 def unregister() -> None:
-    for part in reversed(PARTS):
-        import_module(f".{part}", __name__).unregister()
+    while _registered:
+        import_module(f".{_registered.pop()}", __name__).unregister()

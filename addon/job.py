@@ -19,12 +19,13 @@ from ._link import solver
 from .bridge import actions, overlay
 from .bridge.checklist import Line
 from .bridge.controllers import controller_kind
-from .bridge.convert import Array, frames_per_second, metres_per_unit
+from .bridge.convert import Array, frames_per_second, metres_per_unit, scale_of
 from .bridge.diagnostics import diagnose, store
 from .bridge.findings import findings
 from .bridge.read_character import Figure, read_character
 from .bridge.read_motion import Samples, sample, still_samples
 from .bridge.read_scene import read_scene, watched_objects, watched_values
+from .bridge.reduce_keys import Tolerance, reduced
 from .bridge.restore import Restored
 from .bridge.rig import read_rig, skins_of
 from .bridge.settings import Setup
@@ -75,14 +76,14 @@ Baking = Generator[Stage, None, Baked]
 
 
 def frame_range(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> tuple[int, int]:
-    """The frames to bake: as told, else the action's, else the scene's."""
+    """The frames to bake: as told, else those of the action or of its strips, else the scene's."""
     curves = [curve for curve in actions.curves_of(ob) if len(curve.keyframe_points)]
     if curves:
         low = min(curve.range()[0] for curve in curves)
         high = max(curve.range()[1] for curve in curves)
         natural = int(np.floor(low)), int(np.ceil(high))
     else:
-        natural = scene.frame_start, scene.frame_end
+        natural = actions.strip_range(ob) or (scene.frame_start, scene.frame_end)
     first = setup.start if setup.start is not None else natural[0]
     last = setup.end if setup.end is not None else natural[1]
     if last <= first:
@@ -96,6 +97,8 @@ def read(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Reading:
     first, last = frame_range(scene, ob, setup)
     if ob.name not in scene.objects:
         raise solver.InputError("It is not in this scene.", ob.name, "Choose a character of this scene.")
+    if not any(ob.name in layer.objects for layer in scene.view_layers):
+        raise solver.InputError("Its collection is switched off.", ob.name, "Tick its collection in the outliner.")
     if ob.mode == "EDIT":
         raise solver.InputError("Its bones are being edited.", ob.name, "Leave edit mode with Tab.")
     unit, rate = metres_per_unit(scene), frames_per_second(scene)
@@ -172,19 +175,33 @@ def bake_character(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, setu
     if is_preview:
         return Baked(study, result, points, None, output, time.perf_counter() - began)
     yield Stage("Writing", 0, 1)
-    action = write(data, scene, ob, study, result.motion, output)
+    action = write(data, scene, ob, study, result, points, output)
     store(action, diagnose(study.figure, result, points, study.samples.frames, study.unit))
     return Baked(study, result, points, action, output, time.perf_counter() - began)
 
 
-def write(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, study: Study, motion: Any, output: str) -> Any:
-    figure, samples = study.figure, study.samples
-    poses: Array = new_poses(samples, figure.changes(motion), study.unit)
+def write(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, study: Study, result: Any, points: Any,
+          output: str) -> Any:
+    """Key a result; returns its action."""
+    figure, samples, setup = study.figure, study.samples, study.setup
+    poses: Array = new_poses(samples, figure.changes(result.motion), study.unit)
     if output == "OVERLAY":
         return overlay.write_overlay(data, scene, ob, figure, samples, poses)
     found = channels(ob, figure.rig, samples, poses, figure.body.links, figure.body.carrier)
+    if setup.use_reduction:
+        size = float(scale_of(samples.world[0]).mean())
+        tolerance = Tolerance(setup.reduce_degrees, 1e-3 * setup.reduce_mm / (study.unit * size))
+        found = reduced(ob, figure.rig, found, poses, tolerance, _stands(figure, result, points))
     writer = write_track if output == "NLA" else write_action
     return writer(data.actions, ob, found, samples.frames)
+
+
+def _stands(figure: Figure, result: Any, points: Any) -> Any:
+    """(F, B) which bones touch the ground when."""
+    out = np.zeros((len(result.contacts), len(figure.rig)), dtype=bool)
+    for p, link in enumerate(points.link):
+        out[:, figure.rig.index[figure.bone_of(int(link))]] |= result.contacts[:, p]
+    return out
 
 
 def _output(ob: bpy.types.Object, study: Study) -> str:

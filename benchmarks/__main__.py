@@ -14,7 +14,7 @@ from time import perf_counter
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: threads only cost time on matrices this small
 
-PARTS = ("memory", "growth", "elimination", "bake_speed", "helper_force")
+PARTS = ("memory", "growth", "elimination", "bake_speed", "helper_force", "comfort", "ground", "falling", "falls")
 OUTPUT = Path(__file__).resolve().parents[1] / "build" / "bench.json"
 
 

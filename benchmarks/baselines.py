@@ -48,6 +48,8 @@ class PDOnRoot:
     for turning. With `use_feed_forward` the clip's own torques tau* are added: a stronger rival.
     """
 
+    is_lost = False
+
     def __init__(self, scene: Scene, root_rate: float = 20.0, use_feed_forward: bool = False) -> None:
         self.scene, self.clip = scene, Clip(scene)
         self.notes: list[Note] = []
@@ -64,8 +66,8 @@ class PDOnRoot:
         root = np.diagonal(M)[:6]
         self.K[:6], self.D[:6] = root * root_rate ** 2, 2.0 * root * root_rate
 
-    def start(self) -> State:
-        return _start(self.clip)
+    def start(self, k: int = 0) -> State:
+        return _start(self.clip, k)
 
     def step(self, state: State, k: int) -> Step:
         clip, tree, K, D = self.clip, self.clip.tree, self.K, self.D
@@ -115,12 +117,14 @@ class PDOnRoot:
 class Playback:
     """The keys and nothing else: whatever a push or a load would do, the helper and the joints undo."""
 
+    is_lost = False
+
     def __init__(self, scene: Scene) -> None:
         self.scene, self.clip = scene, Clip(scene)
         self.notes: list[Note] = []
 
-    def start(self) -> State:
-        return _start(self.clip)
+    def start(self, k: int = 0) -> State:
+        return _start(self.clip, k)
 
     def step(self, state: State, k: int) -> Step:
         clip = self.clip
@@ -148,8 +152,8 @@ def push_force(clip: Clip, motion: Dynamics, time: float, dt: float) -> Array:
     return external
 
 
-def _start(clip: Clip) -> State:
-    return State(float(clip.times[0]), clip.positions[0], clip.rotations[0], clip.v[0])
+def _start(clip: Clip, k: int) -> State:
+    return State(float(clip.times[k]), clip.positions[k], clip.rotations[k], clip.v[k])
 
 
 def _masses(clip: Clip, time: float) -> list[float]:

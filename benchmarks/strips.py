@@ -2,6 +2,7 @@
 
     python -m benchmarks.strips walk run --push Spine1,0,300,0 --at 1.0
     python -m benchmarks.strips made:hop --rate 30 --out build/strips
+    python -m benchmarks.strips made:squat --comfort --load hand.L,7.5 --load hand.R,7.5 --strength spine,170
 
 The reference is grey, the result coloured (left limbs blue, right limbs orange). First row from the side
 (travel to the right), second row from the front, then the true paths from the side and from above (dots at equal
@@ -24,7 +25,22 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as PictureSheet
 
-from solver import NATURAL, STRONG, SUBTLE, Character, Motion, Push, QuasiPhysical, Result, Scene, bake, finish
+from solver import (
+    NATURAL,
+    STRONG,
+    SUBTLE,
+    Character,
+    ComfortSettings,
+    Load,
+    Motion,
+    Push,
+    QuasiPhysical,
+    Result,
+    Scene,
+    ZmpComfort,
+    bake,
+    finish,
+)
 from solver.physics.kinematics import forward, place
 from solver.physics.shape import shape_of
 from solver.physics.tree import Tree
@@ -41,9 +57,13 @@ SHEET = 20.0               # inches across
 NEWTONS_PER_METRE = 500.0  # length of arrows
 
 
-def baked(character: Character, motion: Motion, pushes: Sequence[Push], dial: str) -> tuple[Result, float]:
+def baked(character: Character, motion: Motion, pushes: Sequence[Push], dial: str, loads: Sequence[Load] = (),
+          comfort: ComfortSettings | None = None) -> tuple[Result, float]:
     """What the solver makes of the motion, and the height of the ground it stands on."""
-    scene = Scene(character, motion, pushes=tuple(pushes))
+    scene = Scene(character, motion, pushes=tuple(pushes), loads=tuple(loads))
+    if comfort is not None:
+        careful = ZmpComfort(scene, comfort)
+        return finish(bake(scene, careful)), careful.clip.ground
     controller = QuasiPhysical(scene, {"subtle": SUBTLE, "natural": NATURAL, "strong": STRONG}[dial])
     return finish(bake(scene, controller)), controller.clip.ground
 
@@ -319,6 +339,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--at", type=float, default=1.0, help="when the push begins, s")
     parser.add_argument("--lasts", type=float, default=0.2, help="how long it lasts, s")
     parser.add_argument("--dial", choices=("subtle", "natural", "strong"), default="natural")
+    parser.add_argument("--blow", action="store_true", help="the push is an impulse in N s")
+    parser.add_argument("--comfort", action="store_true", help="comfort and balance instead of quasi-physical")
+    parser.add_argument("--load", action="append", default=[], help="body,kg[,from,to]; may be repeated")
+    parser.add_argument("--strength", action="append", default=[], help="body,N m; may be repeated")
+    parser.add_argument("--name", default=None, help="of the picture")
     parser.add_argument("--figures", type=int, default=10)
     parser.add_argument("--out", type=Path, default=Path("build/strips"))
     chosen = parser.parse_args(arguments)
@@ -330,16 +355,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         pushes, forces = [], []
         if chosen.push:
             body, *force = chosen.push.split(",")
-            push = Push.constant(body, [float(f) for f in force], chosen.at, chosen.lasts)
+            vector = [float(f) for f in force]
+            push = Push.impulse(body, vector, chosen.at) if chosen.blow else \
+                Push.constant(body, vector, chosen.at, chosen.lasts)
             pushes.append(push)
             step = 1.0 / motion.rate
             forces.append((body, np.array([push.mean_force(t, t + step) for t in motion.times])))
-        result, ground = baked(character, motion, pushes, chosen.dial)
-        path = chosen.out / f"{name.replace(':', '_')}.png"
+        loads = [Load(body, float(kg), *(float(t) for t in span))
+                 for body, kg, *span in (text.split(",") for text in chosen.load)]
+        strengths = {body: float(value) for body, value in (text.split(",") for text in chosen.strength)}
+        comfort = ComfortSettings(joint_torque=strengths) if chosen.comfort else None
+        result, ground = baked(character, motion, pushes, chosen.dial, loads, comfort)
+        path = chosen.out / f"{chosen.name or name.replace(':', '_')}.png"
         draw_strip(path, character, motion, result.motion, forces=forces, ground=ground,
                    frames=chosen_frames(len(motion), forces, chosen.figures),
                    curves={"helper force, body weights": result.aid_share},
-                   title=f"{name}, {motion.rate:.0f} per second, {chosen.dial}")
+                   title=f"{name}, {motion.rate:.0f} per second, {'comfort' if comfort else chosen.dial}, "
+                         f"{', '.join(chosen.load) or 'no load'}")
         print(path)
 
 

@@ -7,10 +7,13 @@
 
 from .bake import Job, bake, finish
 from .controllers.quasi_physical import NATURAL, STRONG, SUBTLE, QuasiPhysical, Settings
+from .controllers.zmp_comfort import Diagnosis, ZmpComfort
+from .controllers.zmp_comfort import Settings as ComfortSettings
 from .errors import DivergenceError, InputError, NoSolutionError, SolverError
 from .model.assemble import Assembly, assemble
 from .model.character import Character, ContactPoints, Limb, Link
 from .model.motion import Motion
+from .model.release import Release
 from .model.result import Note, Progress, Result, Step
 from .model.scene import ContactOverride, Goal, Load, Push, Scene
 from .model.state import State
@@ -18,9 +21,9 @@ from .model.terrain import HeightField, Heights, Moving, Plane, Probe, Steps, Te
 from .numerics import rotation
 
 __all__ = [
-    "NATURAL", "STRONG", "SUBTLE", "Assembly", "Character", "ContactOverride", "ContactPoints", "DivergenceError",
-    "Goal", "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load", "Motion", "Moving",
-    "NoSolutionError", "Note", "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Result", "Scene", "Settings",
-    "SolverError", "State", "Step", "Steps", "Terrain", "TriangleMesh", "Union", "assemble", "bake", "finish",
-    "rotation",
+    "NATURAL", "STRONG", "SUBTLE", "Assembly", "Character", "ComfortSettings", "ContactOverride", "ContactPoints",
+    "Diagnosis", "DivergenceError", "Goal", "HeightField", "Heights", "InputError", "Job", "Limb", "Link", "Load",
+    "Motion", "Moving", "NoSolutionError", "Note", "Plane", "Probe", "Progress", "Push", "QuasiPhysical", "Release",
+    "Result", "Scene", "Settings", "SolverError", "State", "Step", "Steps", "Terrain", "TriangleMesh", "Union",
+    "ZmpComfort", "assemble", "bake", "finish", "rotation",
 ]

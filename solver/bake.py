@@ -12,6 +12,9 @@ from collections.abc import Generator
 
 from .controllers.base import Controller
 from .controllers.quasi_physical import QuasiPhysical
+from .director import Director
+from .errors import InputError
+from .model.release import Release
 from .model.result import Progress, Result
 from .model.scene import Scene
 from .recorder import Recorder
@@ -21,19 +24,21 @@ Job = Generator[Progress, None, Result]
 
 def bake(scene: Scene, controller: Controller | None = None) -> Job:
     """Simulate the scene's frame range; frames outside it stay as they are."""
-    if controller is None:
-        controller = QuasiPhysical(scene)
-    clip = controller.clip
+    follower: Controller = QuasiPhysical(scene) if controller is None else controller
+    if follower.clip.scene is not scene:
+        raise InputError("The controller was made for another scene.", "Bake", "Make one for this scene.")
+    acting = Director(scene.release or Release(), follower)
+    clip = acting.clip
     first, last = scene.range
-    record = Recorder(scene, controller)
-    state = controller.start()
+    record = Recorder(scene, acting)
+    state = acting.start()
     record.frame(0, state, [])
     yield Progress(first, 1, last - first + 1)
     k = 0
     for frame in range(1, last - first + 1):
         steps = []
         while k < clip.frame_step[frame]:
-            step = controller.step(state, k)
+            step = acting.step(state, k)
             steps.append(step)
             state = step.state
             k += 1

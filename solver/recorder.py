@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from .controllers.base import Controller
+from .controllers.falling import FallStep
+from .fall_record import FallRecord
 from .model.arrays import Array, Bools, freeze
-from .model.result import Note, Result, Step
+from .model.result import Note, Phase, Result, Step
 from .model.scene import Scene
 from .model.state import State
 from .numerics import rotation
@@ -21,6 +23,7 @@ STANDARD_GRAVITY = 9.81  # m/s2, to express forces in body weights where there i
 LANDING = 0.05        # s: a foot that came down later than this ago is still landing
 SLIDE_NOTE = 0.01     # m per frame
 AID_NOTE = 0.5        # body weights
+POP_NOTE = 0.02       # rad from the keys in the last frame of a range that ends before the motion does
 
 
 class Recorder:
@@ -37,9 +40,12 @@ class Recorder:
         self._aid, self._reference_aid = np.zeros((frames, 6)), np.zeros((frames, 6))
         self._wrench = np.zeros((frames, 6))
         self._deviation = np.zeros(frames)
+        self._phases: list[Phase] = ["follow"] * frames
+        self._fallen = FallRecord(scene, clip)
         times = scene.motion.times
         self._amount = scene.amount_at(times)
         self._mask = np.array([scene.mask.get(name, 1.0) for name in clip.character.names])
+        self._limited = np.flatnonzero(clip.character.limits_given)
         self._legs = np.array([role in ("root", "leg", "foot", "toe") for role in clip.character.roles])
 
     def frame(self, n: int, state: State, steps: Sequence[Step]) -> None:
@@ -49,7 +55,12 @@ class Recorder:
         drift = rotation.subtract(state.rotations, clip.rotations[clip.frame_step[n]])
         astray = float(np.linalg.norm(drift[self._legs], axis=-1).max(initial=0.0))
         detail = np.where(self._legs, max(0.0, 1.0 - astray / DETAIL_LOST), 1.0)
+        if steps and steps[-1].phase != "follow":
+            detail = self._fallen.detail(f, steps[-1].phase, float(np.linalg.norm(drift, axis=-1).max()))
+        else:
+            self._fallen.follow()
         position, rotations = clip.restored(n, state.position, state.rotations, detail)
+        self._keep_limits(f, rotations)
         share = self._amount[f] * self._mask
         if (share < 1.0).any():  # Physics amount: on the way from the keys to the result
             keys, place = scene.motion.rotations[f], scene.motion.positions[f]
@@ -60,7 +71,14 @@ class Recorder:
         self._deviation[f] = np.linalg.norm(rotation.subtract(rotations, scene.motion.rotations[f]), axis=-1).max()
         if not steps:
             return
+        self._phases[f] = steps[-1].phase
+        if steps[-1].phase != "follow":
+            self._fallen.keep(f, [step.touch_forces for step in steps if isinstance(step, FallStep)])
         share_of = 1.0 / len(steps)
+        if n == 1:  # the first frame is where the first step begins
+            self._contacts[f - 1], self._forces[f - 1] = steps[0].contacts, steps[0].forces
+            self._torques[f - 1], self._aid[f - 1] = steps[0].torque, steps[0].aid
+            self._reference_aid[f - 1] = clip.moment(0).torque[:6]
         for offset, step in enumerate(steps):
             k = clip.frame_step[n] - len(steps) + offset
             self._contacts[f] = step.contacts
@@ -68,6 +86,18 @@ class Recorder:
             self._torques[f] += share_of * step.torque
             self._aid[f] += share_of * step.aid
             self._reference_aid[f] += share_of * clip.moment(k).torque[:6]
+
+    def _keep_limits(self, f: int, rotations: Array) -> None:
+        """The detail put back must not take a joint past limits that the rig has, except as far as its keys are."""
+        character, keys = self._clip.character, self._scene.motion.rotations[f]
+        for i in self._limited:
+            is_hinge, axis = character.joints[i] == "hinge", character.axes[i]
+            r, own = (np.atleast_1d(rotation.twist_angle(q, axis)) if is_hinge else rotation.log(q)
+                      for q in (rotations[i], keys[i]))
+            lower, upper = character.lower[i, :len(r)], character.upper[i, :len(r)]
+            inside = np.clip(r, np.minimum(lower, own), np.maximum(upper, own))
+            if np.abs(inside - r).max() > 1e-9:
+                rotations[i] = rotation.add(rotations[i], (inside - r) * axis) if is_hinge else rotation.exp(inside)
 
     def result(self) -> Result:
         scene, clip = self._scene, self._clip
@@ -79,16 +109,23 @@ class Recorder:
         paths = point_paths(clip.tree, shape, motion, points.link, shape.points)
         before = point_paths(clip.tree, shape, scene.motion, points.link, shape.points)
         com = com_path(clip.tree, shape, motion)
-        planted = self._contacts.copy()
-        planted[first:last + 1] &= (clip.schedule.touching & ~clip.schedule.sliding)[clip.frame_step]
+        follows = np.array([phase == "follow" for phase in self._phases])
+        planted = self._contacts & follows[:, None]
+        stands = clip.schedule.touching & ~clip.schedule.sliding
+        planted[first:last + 1] &= stands[clip.frame_step]
+        planted[first + 1:last + 1] &= np.logical_and.reduceat(stands, clip.frame_step[:-1])  # and all the way there
         planted = _settled(planted, scene.motion.times)
         slide, reference_slide = _slide(paths, planted), _slide(before, planted)
         depth, reference_depth = self._depth(paths), self._depth(before)
         zmp, margins = self._balance(motion.positions, paths)
-        notes = tuple(self._controller.notes) + tuple(self._remarks(slide - reference_slide, weight))
+        touches = self._fallen.touches(shape, motion)
+        depth = self._fallen.depths(shape, motion, depth, self._phases)
+        self._fallen.balance(touches, motion, self._aid, zmp, margins)
+        remarks = self._remarks(slide - reference_slide, weight, follows)
+        notes = (*clip.notes, *self._controller.notes, *remarks)
         return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
                       margins, self._deviation, slide, reference_slide, depth, reference_depth, notes,
-                      tuple(points.limbs[n].name for n in points.limb), weight)
+                      tuple(points.limbs[n].name for n in points.limb), weight, tuple(self._phases), touches)
 
     def _depth(self, paths: Array) -> Array:
         times = self._scene.motion.times
@@ -113,7 +150,7 @@ class Recorder:
                 margins[f] = margin(support_polygon(paths[f, self._contacts[f]]), zmp[f])
         return zmp, margins
 
-    def _remarks(self, extra_slide: Array, weight: float) -> list[Note]:
+    def _remarks(self, extra_slide: Array, weight: float, follows: Bools) -> list[Note]:
         notes = []
         clip = self._clip
         bare = clip.schedule.unsupported[clip.frame_step]
@@ -121,10 +158,15 @@ class Recorder:
             frame = self._scene.range[0] + int(np.flatnonzero(bare)[0])
             notes.append(Note("info", f"Nothing touches the ground in {int(bare.sum())} frames although the body is "
                               "carried: the helper force does it. Mark the contact, or add what it holds.", frame))
+        last = self._scene.range[1]
+        if last + 1 < len(self._deviation) and self._deviation[last] > POP_NOTE:
+            off = np.degrees(self._deviation[last])
+            notes.append(Note("warning", f"The range ends {off:.0f} degrees from the keys, which come back at once. "
+                              "Ease out, or bake to a later frame.", last))
         worst = int(extra_slide.argmax())
         if extra_slide[worst] > SLIDE_NOTE:
             notes.append(Note("warning", f"A foot slides {100 * extra_slide[worst]:.1f} cm in one frame.", worst))
-        extra = np.linalg.norm(self._aid[:, :3] - self._reference_aid[:, :3], axis=1) / weight
+        extra = np.linalg.norm(self._aid[:, :3] - self._reference_aid[:, :3], axis=1) / weight * follows
         worst = int(extra.argmax())
         if extra[worst] > AID_NOTE:
             notes.append(Note("info", f"The helper force reaches {extra[worst]:.1f} body weights.", worst))

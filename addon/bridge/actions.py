@@ -143,6 +143,17 @@ def curves_of(ob: bpy.types.Object) -> list[Any]:
     return list(Curves(action, slot))
 
 
+def strip_range(ob: bpy.types.Object) -> tuple[int, int] | None:
+    """First and last frame of what plays from tracks."""
+    data = ob.animation_data
+    strips = [strip for track in data.nla_tracks if not track.mute for strip in track.strips if not strip.mute] \
+        if data is not None and data.use_nla else []
+    if not strips:
+        return None
+    return (int(np.floor(min(strip.frame_start for strip in strips))),
+            int(np.ceil(max(strip.frame_end for strip in strips))))
+
+
 def write_keys(curve: Any, frames: Array, values: Array, interpolation: int = LINEAR) -> None:
     """Replace all keys of a curve."""
     keys = curve.keyframe_points

@@ -104,3 +104,8 @@ def controller_kind(id_: str) -> Kind:
     if id_ not in known:
         raise solver.InputError(f"There is no controller {id_!r}.", "Settings", f"Choose from: {', '.join(known)}.")
     return known[id_]
+
+
+def can_fall() -> bool:
+    """Whether this solver can let a character go."""
+    return hasattr(solver, "Release")

@@ -64,7 +64,7 @@ def read_scene(scene: bpy.types.Scene, figure: Figure, samples: Samples, setup: 
         amount=_amount(samples, setup, clock),
         mask=_mask(figure, setup),
         contacts=tuple(_contact(contact, clock) for contact in setup.contacts),
-        ease=(setup.ease_in / rate, setup.ease_out / rate))
+        ease=(setup.ease_in / rate, setup.ease_out / rate), **_release(setup, clock))
 
 
 class _Clock:
@@ -106,6 +106,17 @@ def _mask(figure: Figure, setup: Setup) -> dict[str, float]:
 def _contact(spec: ContactSpec, clock: _Clock) -> Any:
     mode: Any = spec.mode.lower()
     return solver.ContactOverride(spec.limb, clock.seconds(spec.start), clock.seconds(spec.end), mode)
+
+
+def _release(setup: Setup, clock: _Clock) -> dict[str, Any]:
+    spec = setup.release
+    if spec is None:
+        return {}
+    make = getattr(solver, "Release", None)
+    if make is None:
+        raise solver.InputError("This solver cannot let a character fall.", "Let go", "Switch it off.")
+    frame = None if spec.frame is None else clock.row(spec.frame)
+    return {"release": make(frame=frame, threshold=spec.impulse, limp=spec.is_limp, get_up=spec.get_up)}
 
 
 def _load(spec: LoadSpec, figure: Figure, samples: Samples, places: Array, clock: _Clock, unit: float) -> Any:

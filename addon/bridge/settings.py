@@ -82,6 +82,16 @@ class ContactSpec:
 
 
 @dataclass(frozen=True)
+class ReleaseSpec:
+    """When the keys let go of the character: at a frame, or when pushes exceed an impulse; and what comes after."""
+
+    frame: float | None = None
+    impulse: float | None = None              # N s; None: no push lets it go
+    is_limp: bool = False
+    get_up: float | None = None               # s in which it comes back to its keys; None: it stays down
+
+
+@dataclass(frozen=True)
 class Setup:
     mass: float = 0.0                         # kg, 0: by size
     build: str = "AUTO"
@@ -99,6 +109,7 @@ class Setup:
     loads: tuple[LoadSpec, ...] = ()
     grounds: tuple[GroundSpec, ...] = ()
     contacts: tuple[ContactSpec, ...] = ()
+    release: ReleaseSpec | None = None        # None: it never falls
     output: str = "AUTO"
     use_reduction: bool = False
     reduce_degrees: float = 0.1
@@ -138,6 +149,8 @@ def from_json(text: str, where: str = "Preset") -> Setup:
             told[name] = tuple(_made(kind, item, f"{where}, {name}[{n}]") for n, item in enumerate(told[name]))
     if "parts" in told:
         told["parts"] = {name: _made(Part, item, f"{where}, bone {name}") for name, item in told["parts"].items()}
+    if told.get("release") is not None:
+        told["release"] = _made(ReleaseSpec, told["release"], f"{where}, release")
     made: Setup = _made(Setup, told, where)
     return made
 

@@ -15,6 +15,7 @@ from .actions import (
     Curves,
     bone_path,
     copied_action,
+    curves_of,
     key_frames,
     mark_result,
     new_action,
@@ -42,6 +43,7 @@ class Channel:
     bone: str
     name: str          # location, rotation_quaternion ...
     values: Array      # (F, 3 or 4)
+    rows: Any = None   # the frames that are keyed; None: all
 
 
 def new_poses(samples: Samples, changes: Array, unit: float) -> Array:
@@ -59,21 +61,24 @@ def channels(ob: bpy.types.Object, rig: Rig, samples: Samples, poses: Array, lin
              carrier: Sequence[int]) -> list[Channel]:
     """Rotations of all links, the root's location, and what else must change for `poses` to come true."""
     assert ob.pose is not None
-    moved = [i for i in range(len(rig)) if carrier[i] >= 0]
     # a bone whose parent goes another way than itself needs keys even if it is none of the links
-    asked = [i for i in range(len(rig)) if i in set(moved) or _parent_moves(rig, carrier, i)]
+    asked = [i for i in range(len(rig)) if carrier[i] >= 0 or _parent_moves(rig, carrier, i)]
     before = basis_of(ob, rig, samples.poses, asked)
     after = basis_of(ob, rig, poses, asked)
     found: list[Channel] = []
     mapped = set(links)
+    source = {(curve.data_path, curve.array_index): curve for curve in curves_of(ob)}
     for n, i in enumerate(asked):
         bone = ob.pose.bones[i]
         old, new = decomposed(before[:, n]), decomposed(after[:, n])
         if not rig.is_connected[i] and (i == links[0] or _differ(old[0], new[0], MOVED * _size(rig))):
             found.append(Channel(bone.name, "location", new[0]))
         if i in mapped or _differ(old[1], new[1], TURNED):
-            name, _ = rotation_channel(bone.rotation_mode)
-            start = keyed_rotation(old[1][:1], bone.rotation_mode, np.array(getattr(bone, name)))[0]
+            name, count = rotation_channel(bone.rotation_mode)
+            own = [source.get((bone_path(bone.name, name), k)) for k in range(count)]
+            before_it = np.array([value if curve is None else curve.evaluate(samples.frames[0])
+                                  for curve, value in zip(own, getattr(bone, name))])  # which turn it is in
+            start = keyed_rotation(old[1][:1], bone.rotation_mode, before_it)[0]
             found.append(Channel(bone.name, name, keyed_rotation(new[1], bone.rotation_mode, start)))
         if _differ(old[2], new[2], 10 * MOVED):
             found.append(Channel(bone.name, "scale", new[2]))
@@ -99,7 +104,8 @@ def write_curves(curves: Curves, found: Iterable[Channel], frames: Array) -> Non
         path = bone_path(channel.bone, channel.name)
         for index in range(channel.values.shape[1]):
             curve = curves.ensure(path, index, channel.bone)
-            at, values = _with_surroundings(curve, frames, channel.values[:, index])
+            rows = slice(None) if channel.rows is None else channel.rows
+            at, values = _with_surroundings(curve, frames[rows], channel.values[rows, index])
             for modifier in list(curve.modifiers):  # its effect is in the samples
                 curve.modifiers.remove(modifier)
             curve.mute = False

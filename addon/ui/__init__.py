@@ -5,20 +5,22 @@
 def register() -> None:
     import bpy
 
-    from . import overlays, properties, session
+    from . import contact_bars, overlays, properties, session
 
     properties.register()
     for each in _classes():
         bpy.utils.register_class(each)
     session.register()
     overlays.register()
+    contact_bars.register()
 
 
 def unregister() -> None:
     import bpy
 
-    from . import overlays, properties, session
+    from . import contact_bars, overlays, properties, session
 
+    contact_bars.unregister()
     overlays.unregister()
     session.unregister()
     for each in reversed(_classes()):

@@ -10,7 +10,7 @@ import numpy as np
 from ..bridge.diagnostics import Diagnostics
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
-COLUMNS = 24
+COLUMNS = 20
 
 
 def sparkline(values: np.ndarray, top: float) -> str:

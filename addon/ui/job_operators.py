@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check, preview and bake: the same job, in slices of a timer so that Blender stays awake, or in one go."""
 
+import json
 import time
 from typing import Any
 
@@ -15,8 +16,9 @@ from .character_operators import CharacterOperator
 from .messages import SolverError, character_of, time_words
 from .stored import setup_of
 
-SLICE = 0.04      # s of work between two looks at events
-REDRAW = 0.3      # s between two pictures of the ghost
+SLICE = 0.04      # s of work between two looks at events,
+LONG_SLICE = 0.4  # at most
+REDRAW = 0.3      # s of work between two pictures of the ghost
 PASSED_ON = {"MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "TIMER_REPORT",
              "TRACKPADPAN", "TRACKPADZOOM", "NDOF_MOTION"}
 
@@ -53,7 +55,8 @@ class JobOperator(CharacterOperator):
             self._job = self.start(context, ob)
         except SolverError as error:
             return self.refuse(error)
-        self._name, self._began, self._drawn = ob.name, time.perf_counter(), 0.0
+        self._name, self._began = ob.name, time.perf_counter()
+        self._worked, self._rested_from = REDRAW, time.perf_counter()
         self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
         context.scene.heft.is_running = True
         context.window_manager.modal_handler_add(self)
@@ -71,7 +74,9 @@ class JobOperator(CharacterOperator):
         if ob is None:  # deleted by a script meanwhile
             self._end(context)
             return {"CANCELLED"}
-        stage, until = None, time.perf_counter() + SLICE
+        start = time.perf_counter()
+        rest = start - self._rested_from  # where Blender draws slowly, work longer in between
+        stage, until = None, start + min(max(rest, SLICE), LONG_SLICE)
         try:
             while time.perf_counter() < until:
                 stage = next(self._job)
@@ -85,8 +90,11 @@ class JobOperator(CharacterOperator):
         except BaseException:
             self._end(context)
             raise
-        if stage is not None and time.perf_counter() - self._drawn > REDRAW:
+        self._rested_from = time.perf_counter()
+        self._worked += self._rested_from - start
+        if stage is not None and self._worked > REDRAW:
             self._show(context, ob, stage)
+            self._worked = 0.0
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: Any) -> None:
@@ -94,7 +102,6 @@ class JobOperator(CharacterOperator):
         self._end(context)
 
     def _show(self, context: Any, ob: Any, stage: Any) -> None:
-        self._drawn = time.perf_counter()
         told = context.scene.heft
         told.progress = stage.done / max(stage.total, 1)
         gone = time.perf_counter() - self._began
@@ -116,8 +123,12 @@ class JobOperator(CharacterOperator):
         context.scene.heft.is_running = False
         context.scene.heft.progress_words = ""
         session.live.pop(self._name, None)
-        for area in context.screen.areas:
-            area.tag_redraw()
+        _redraw(context)
+
+
+def _redraw(context: Any) -> None:
+    for area in context.screen.areas if context.screen is not None else ():
+        area.tag_redraw()
 
 
 def _bones(stage: Any) -> Any:
@@ -168,7 +179,7 @@ class HEFT_OT_check(JobOperator, bpy.types.Operator):
         ob.heft.bars.clear()
         for limb, spans in contact_bars(baked.result, frames).items():
             bar = ob.heft.bars.add()
-            bar.limb, bar.spans = limb, spoken(spans, 6)
+            bar.limb, bar.spans, bar.frames = limb, spoken(spans, 6), json.dumps(spans)
         session.show_preview(ob.name, diagnose(baked.study.figure, baked.result, baked.points, frames,
                                                baked.study.unit))
         self.report({"INFO"}, ob.heft.verdict)

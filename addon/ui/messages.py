@@ -11,6 +11,7 @@ SolverError = solver.SolverError
 NO_CHARACTER = "Select an armature, its mesh, or one of its pushes"
 NOT_SET_UP = "Press Set Up Character first"
 EDIT_MODE = "Leave edit mode with Tab first"
+LINKED = "It is linked from another file: make a library override first (Object > Library Override > Make)"
 RUNNING = "A preview or bake is running: wait, or stop it with Esc"
 
 
@@ -39,6 +40,8 @@ def refusal(context: Any, needs_set_up: bool = True) -> str | None:
     ob = character_of(context)
     if ob is None:
         return NO_CHARACTER
+    if ob.library is not None:
+        return LINKED
     if ob.mode == "EDIT":
         return EDIT_MODE
     if needs_set_up and not ob.heft.is_set_up:

@@ -6,13 +6,14 @@ from typing import Any
 
 import bpy
 
-from ..bridge.controllers import controller_kind
+from ..bridge.controllers import can_fall, controller_kind
 from . import session
 from .graph import balance_graph
 from .messages import NO_CHARACTER, character_of, push_word
 
 ICONS = {"GOOD": "CHECKMARK", "CARE": "ERROR", "STOP": "CANCEL"}
-LETTER = 7.3   # pixels of a letter at scale 1, about
+LIGHTS = {"GOOD": "STRIP_COLOR_04", "CARE": "STRIP_COLOR_02", "STOP": "STRIP_COLOR_01"}  # green, amber, red
+LETTER = 6.6   # pixels of a letter at scale 1, about
 
 
 def wrapped(layout: Any, context: Any, text: str, icon: str = "NONE") -> None:
@@ -90,7 +91,7 @@ class HEFT_PT_character(_CharacterPanel, bpy.types.Panel):
     def _line(self, context: Any, line: Any) -> None:
         row = self.layout.row()
         row.alert = line.level == "STOP"
-        wrapped(row, context, f"{line.sentence} {line.remedy}".strip(), ICONS[line.level])
+        wrapped(row, context, f"{line.sentence} {line.remedy}".strip(), LIGHTS[line.level])
         if line.bone and line.level != "GOOD":
             row.operator("heft.go_to", text="", icon="RESTRICT_SELECT_OFF").bone = line.bone
 
@@ -110,22 +111,21 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
         for n, item in enumerate(told.loads):
             box = layout.box()
             self._head(box, item, n, "loads", "MESH_CUBE", f"{item.kg:g} kg")
-            box.prop_search(item, "bone", bones, "bones")
-            row = box.row(align=True)
-            row.prop(item, "kg")
-            row.prop(item, "use_frames", toggle=True)
+            box.prop_search(item, "bone", bones, "bones", text="")
+            box.prop(item, "kg")
+            box.prop(item, "use_frames")
             if item.use_frames:
                 row = box.row(align=True)
                 row.prop(item, "start")
                 row.prop(item, "end")
-            box.prop(item, "object")
+            box.prop(item, "object", text="At")
         for n, item in enumerate(told.grounds):
             box = layout.box()
             name = (item.object or item.collection)
             self._head(box, item, n, "grounds", "MESH_GRID", name.name if name is not None else "Choose a mesh")
-            box.prop(item, "object")
+            box.prop(item, "object", text="")
             if item.object is None:
-                box.prop(item, "collection")
+                box.prop(item, "collection", text="")
             box.prop(item, "friction")
 
     def _head(self, box: Any, item: Any, n: int, kind: str, icon: str, text: str) -> None:
@@ -142,19 +142,18 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
         own = item.object.heft.push
         self._head(box, item, n, "pushes", "EMPTY_SINGLE_ARROW",
                    f"{item.object.name}: {push_word(own.strength, own.is_impulse)}")
-        row = box.row(align=True)
-        row.prop(own, "strength", text="N s" if own.is_impulse else "Newtons")
-        row.prop(own, "is_impulse", toggle=True)
-        row = box.row(align=True)
+        column = box.column(align=True)
+        column.prop(own, "strength", text="Newton seconds" if own.is_impulse else "Newtons")
+        row = column.row(align=True)
         row.prop(own, "start")
         if not own.is_impulse:
             row.prop(own, "length")
-        box.prop_search(own, "bone", bones, "bones", text="Bone")
+        box.prop(own, "is_impulse")
+        box.prop_search(own, "bone", bones, "bones", text="")
 
 
 class HEFT_PT_check(_CharacterPanel, bpy.types.Panel):
     bl_label = "Check"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Any) -> None:
         layout, told = self.layout, character_of(context).heft
@@ -210,6 +209,19 @@ class HEFT_PT_controller(_CharacterPanel, bpy.types.Panel):
                 column.prop(told, "end")
             column.prop(told, "ease_in")
             column.prop(told, "ease_out")
+        if can_fall():
+            header, body = layout.panel("heft_release", default_closed=True)
+            header.prop(told, "use_release")
+            if body is not None:
+                column = body.column()
+                column.active = told.use_release
+                column.use_property_split, column.use_property_decorate = True, False
+                column.prop(told, "release_by")
+                column.prop(told, "release_frame" if told.release_by == "FRAME" else "release_impulse")
+                column.prop(told, "is_limp")
+                column.prop(told, "use_get_up")
+                if told.use_get_up:
+                    column.prop(told, "get_up")
         row = layout.row(align=True)
         row.operator("heft.save_preset", text="Save", icon="EXPORT")
         row.operator("heft.load_preset", text="Load", icon="IMPORT")
@@ -252,7 +264,7 @@ class HEFT_PT_see(_CharacterPanel, bpy.types.Panel):
         layout, told = self.layout, context.scene.heft
         grid = layout.grid_flow(columns=2, even_columns=True, align=True)
         for name in ("show_ghost", "show_pushes", "show_contacts", "show_com", "show_zmp", "show_stress",
-                     "show_helper"):
+                     "show_helper", "show_bars"):
             grid.prop(told, name, toggle=True)
         layout.prop(told, "color", text="Ghost")
         found = session.diagnostics_of(character_of(context))

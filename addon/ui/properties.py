@@ -21,6 +21,7 @@ from bpy.props import (
 from .dials import dial_groups
 
 OPEN: Any = {"LIBRARY_OVERRIDABLE"}   # what may be changed on an overridden character
+OPEN_LIST: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
 ROLES = [("AUTO", "Automatic", "Found from where the bone is")] + [
     (name.upper(), name.capitalize(), f"Treat it as {name}")
     for name in ("trunk", "neck", "head", "arm", "hand", "leg", "foot", "toe", "tail", "other")]
@@ -95,6 +96,7 @@ class HEFT_PG_line(bpy.types.PropertyGroup):
 class HEFT_PG_bar(bpy.types.PropertyGroup):
     limb: StringProperty()
     spans: StringProperty()
+    frames: StringProperty()   # JSON: [[first, last], ...]
 
 
 class HEFT_PG_object(bpy.types.PropertyGroup):
@@ -102,7 +104,7 @@ class HEFT_PG_object(bpy.types.PropertyGroup):
 
     is_set_up: BoolProperty(options={"HIDDEN"}, override=OPEN)
     push: PointerProperty(type=HEFT_PG_push)
-    mass: FloatProperty(name="Total mass", description="Kilograms of the whole body; 0 estimates it from the size",
+    mass: FloatProperty(name="Total kg", description="Kilograms of the whole body; 0 estimates it from the size",
                         min=0.0, soft_max=500.0, precision=1, override=OPEN)
     build: EnumProperty(name="Build", description="How the mass is shared among the parts", items=[
         ("AUTO", "Automatic", "Human where it is built like one"), ("HUMAN", "Human", "As in a grown person"),
@@ -121,6 +123,18 @@ class HEFT_PG_object(bpy.types.PropertyGroup):
     goal_bone: StringProperty(name="Bone", description="The bone that keeps its path", override=OPEN)
     controller: EnumProperty(name="Controller", description="How the character answers", items=[
         (kind.id, kind.label, kind.words) for kind in dial_groups.kinds], override=OPEN)
+    use_release: BoolProperty(name="Let go", description="Let the character fall: at a frame, or when it is pushed "
+                              "hard enough", override=OPEN)
+    release_by: EnumProperty(name="Let go", description="What makes it fall", items=[
+        ("FRAME", "At a frame", "The keys let go there"), ("PUSH", "By a push", "Pushes beyond an impulse let it go")],
+        override=OPEN)
+    release_frame: IntProperty(name="Frame", description="Where the keys let go", default=20, override=OPEN)
+    release_impulse: FloatProperty(name="Impulse", description="Newton seconds that knock it over; a grown person: "
+                                   "about 80", default=80.0, min=0.1, soft_max=500.0, override=OPEN)
+    is_limp: BoolProperty(name="Limp", description="Falls like a rag rather than like a person", override=OPEN)
+    use_get_up: BoolProperty(name="Get up", description="Comes back to its keys after lying still", override=OPEN)
+    get_up: FloatProperty(name="Within", description="Seconds in which it gets up", default=2.0, min=0.1, max=60.0,
+                          override=OPEN)
     output: EnumProperty(name="Output", description="Where the result goes", items=[
         ("AUTO", "Automatic", "A new action; an overlay where constraints hold the bones"),
         ("ACTION", "New action", "A copy of the action with the result; the original is kept"),
@@ -132,13 +146,13 @@ class HEFT_PG_object(bpy.types.PropertyGroup):
                                   default=0.1, min=0.001, soft_max=5.0, override=OPEN)
     reduce_mm: FloatProperty(name="Millimetres", description="How far a bone may shift from the full result",
                              default=0.5, min=0.001, soft_max=20.0, override=OPEN)
-    pushes: CollectionProperty(type=HEFT_PG_push_item, override=OPEN)
-    loads: CollectionProperty(type=HEFT_PG_load_item, override=OPEN)
-    grounds: CollectionProperty(type=HEFT_PG_ground_item, override=OPEN)
-    contacts: CollectionProperty(type=HEFT_PG_contact_item, override=OPEN)
-    checklist: CollectionProperty(type=HEFT_PG_line, override=OPEN)
-    report: CollectionProperty(type=HEFT_PG_line, override=OPEN)
-    bars: CollectionProperty(type=HEFT_PG_bar, override=OPEN)
+    pushes: CollectionProperty(type=HEFT_PG_push_item, override=OPEN_LIST)
+    loads: CollectionProperty(type=HEFT_PG_load_item, override=OPEN_LIST)
+    grounds: CollectionProperty(type=HEFT_PG_ground_item, override=OPEN_LIST)
+    contacts: CollectionProperty(type=HEFT_PG_contact_item, override=OPEN_LIST)
+    checklist: CollectionProperty(type=HEFT_PG_line, override=OPEN_LIST)
+    report: CollectionProperty(type=HEFT_PG_line, override=OPEN_LIST)
+    bars: CollectionProperty(type=HEFT_PG_bar, override=OPEN_LIST)
     verdict: StringProperty(options={"HIDDEN"}, override=OPEN)
     overlay: PointerProperty(type=bpy.types.Object, options={"HIDDEN"}, override=OPEN)
 
@@ -153,6 +167,8 @@ class HEFT_PG_scene(bpy.types.PropertyGroup):
     show_stress: BoolProperty(name="Effort", description="Colour the ghost by how hard each joint works")
     show_helper: BoolProperty(name="Helper force", description="How much help from outside the motion needs",
                               default=True)
+    show_bars: BoolProperty(name="Contact bars", description="Bars along the timeline: when each limb touches the "
+                            "ground", default=True)
     color: FloatVectorProperty(name="Ghost colour", description="Of the ghost", subtype="COLOR", size=4, min=0.0,
                                max=1.0, default=(0.2, 0.75, 1.0, 0.9))
     is_running: BoolProperty(options={"HIDDEN", "SKIP_SAVE"})

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..bridge.controllers import controller_kind
-from ..bridge.settings import ContactSpec, GroundSpec, LoadSpec, Part, PushSpec, Setup
+from ..bridge.settings import ContactSpec, GroundSpec, LoadSpec, Part, PushSpec, ReleaseSpec, Setup
 
 
 def number(x: float) -> float:
@@ -44,8 +44,16 @@ def setup_of(ob: Any) -> Setup:
                       for item in told.grounds if item.is_on and (item.object or item.collection)),
         contacts=tuple(ContactSpec(item.limb, float(item.start), float(item.end), item.mode)
                        for item in told.contacts),
+        release=_release(told) if told.use_release else None,
         output=told.output, use_reduction=told.use_reduction, reduce_degrees=number(told.reduce_degrees),
         reduce_mm=number(told.reduce_mm))
+
+
+def _release(told: Any) -> ReleaseSpec:
+    is_frame = told.release_by == "FRAME"
+    return ReleaseSpec(float(told.release_frame) if is_frame else None,
+                       None if is_frame else number(told.release_impulse), told.is_limp,
+                       number(told.get_up) if told.use_get_up else None)
 
 
 def _part(bone: Any) -> Part:
@@ -75,6 +83,9 @@ def fill(ob: Any, setup: Setup, objects: Any, collections: Any) -> list[str]:
         told.start = setup.start
     if setup.end is not None:
         told.end = setup.end
+    told.use_release = setup.release is not None
+    if setup.release is not None:
+        _fill_release(told, setup.release)
     group = getattr(told, kind.id.lower())
     for dial in kind.dials:
         setattr(group, dial.name, setup.dials.get(dial.name, dial.default))
@@ -96,6 +107,17 @@ def fill(ob: Any, setup: Setup, objects: Any, collections: Any) -> list[str]:
         told.pushes.add().object = empty
     _fill_lists(told, setup, objects, collections, missing)
     return missing
+
+
+def _fill_release(told: Any, spec: ReleaseSpec) -> None:
+    told.release_by = "FRAME" if spec.frame is not None else "PUSH"
+    if spec.frame is not None:
+        told.release_frame = int(spec.frame)
+    if spec.impulse is not None:
+        told.release_impulse = spec.impulse
+    told.is_limp, told.use_get_up = spec.is_limp, spec.get_up is not None
+    if spec.get_up is not None:
+        told.get_up = spec.get_up
 
 
 def _fill_lists(told: Any, setup: Setup, objects: Any, collections: Any, missing: list[str]) -> None:

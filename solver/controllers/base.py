@@ -24,10 +24,14 @@ class Controller(Protocol):
     """Decides the next state of a character that follows a clip."""
 
     clip: Clip
-    notes: list[Note]
+    is_lost: bool   # nothing it can do keeps the body up: from the next step on it falls
 
-    def start(self) -> State:
-        """The state at the first frame of the range."""
+    @property
+    def notes(self) -> list[Note]:
+        """What the animator should know, in the order in which it happened."""
+
+    def start(self, k: int = 0) -> State:
+        """The state on the keys at sub-step k, where it begins, or begins anew: earlier steps are forgotten."""
 
     def step(self, state: State, k: int) -> Step:
         """From sub-step k to k + 1."""

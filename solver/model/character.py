@@ -162,7 +162,20 @@ class Character:
             known = ", ".join(self.names[:12]) + (" ..." if len(self) > 12 else "")
             raise InputError(f"The character has no bone {name!r}.", "Character", f"Choose one of: {known}.") from None
 
+    def _check_points(self, points: ContactPoints) -> None:
+        """Contact points of a caller may be anything."""
+        if not len(points):
+            return
+        if points.link.min() < 0 or points.link.max() >= len(self):
+            raise InputError(f"A contact point belongs to link {int(points.link.max())}, there are {len(self)}.",
+                             "Contact points", "Number the links from 0, in the order of the character's names.")
+        if not np.isfinite(points.position).all():
+            bad = int(np.flatnonzero(~np.isfinite(points.position).all(1))[0])
+            raise InputError(f"Point {bad} is not a place.", f"Contact points of {points.limbs[points.limb[bad]].name}",
+                             "Give three numbers in metres.")
+
     def with_points(self, points: ContactPoints) -> Character:
+        self._check_points(points)
         return replace(self, points=points)
 
     @cached_property

@@ -20,6 +20,8 @@ UNIT = 1e-6  # how far a quaternion's length may be from one; real keys are with
 
 @dataclass(frozen=True, eq=False)
 class Motion:
+    """Poses of the links of a character, in the order of its `names` (parents first)."""
+
     times: Array                   # (F,) s, strictly increasing
     positions: Array               # (F, 3) m, the root joint in the world
     rotations: Array               # (F, N, 4) w x y z; [:, 0] root in the world, others child in parent

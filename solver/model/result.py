@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from .arrays import Array, Bools
 from .motion import Motion
 from .state import State
+
+Phase = Literal["follow", "fall", "rest", "rise"]   # who acts: the keys' controller, the fall, nobody, the way back
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +25,7 @@ class Step:
     forces: Array           # (P, 3) N, ground on the points
     external: Array         # (nv,) J_ext^T f_ext
     loads: Array            # (L,) kg of each load during the step
+    phase: Phase = field(default="follow", kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,14 @@ class Progress:
 
 
 @dataclass(frozen=True, eq=False)
+class Touches:
+    """Where the skin of a character that is not following its keys meets the ground in one frame."""
+
+    places: Array           # (n, 3) m, on the skin
+    forces: Array           # (n, 3) N, ground on them
+
+
+@dataclass(frozen=True, eq=False)
 class Result:
     """The baked motion with diagnostics per frame of the whole motion (F), zero outside the simulated range."""
 
@@ -59,11 +71,13 @@ class Result:
     deviation: Array        # (F,) rad, largest joint difference from the input
     slide: Array            # (F,) m per frame, fastest point that stands, as in the input (from 50 ms after landing)
     reference_slide: Array  # (F,) m per frame, the same points in the input
-    penetration: Array      # (F,) m, deepest point under the ground
+    penetration: Array      # (F,) m, deepest point under the ground; of the whole skin where it falls, lies or rises
     reference_penetration: Array
     notes: tuple[Note, ...]
     limbs: tuple[str, ...]  # names behind the contact points
     body_weight: float      # N
+    phases: tuple[Phase, ...]         # (F,) who acted on the way to each frame
+    touches: Mapping[int, Touches]    # per frame in which it falls, lies or rises
 
     @property
     def aid_share(self) -> Array:

@@ -14,10 +14,13 @@ from ..numerics import rotation
 from .arrays import Array, frozen_array
 from .character import Character
 from .motion import Motion
+from .release import Release
 from .terrain import Terrain
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 BLOW = 1.0 / 60.0  # s, how long an impulse takes: short against any motion, the same at every frame rate
+
+LEAST_STEP = 0.999e-3  # s: speeds taken from closer frames are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,12 +176,21 @@ class Scene:
     contacts: tuple[ContactOverride, ...] = ()
     ease: tuple[float, float] = (0.0, 0.0)       # s, at both ends of the range
     substeps: int | None = None                  # per frame; None: as many as the controller needs
+    release: Release | None = None               # when it is let go and falls; None: never
 
     def __post_init__(self) -> None:
         character, motion = self.character, self.motion
+        for name in ("pushes", "loads", "amount", "contacts"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "mask", dict(self.mask))
         if motion.rotations.shape[1] != len(character):
             raise InputError(f"It moves {motion.rotations.shape[1]} links, the character has {len(character)}.",
                              "Motion", "Read both from the same armature.")
+        steps = np.diff(motion.times)
+        if steps.min() < LEAST_STEP:
+            raise InputError(f"Only {steps.min():.2g} s have passed since the frame before.",
+                             f"Motion, frame {int(steps.argmin()) + 1}",
+                             "Leave out frames that are closer than a millisecond.")
         object.__setattr__(self, "gravity", frozen_array(self.gravity, (3,), "Gravity", "Scene"))
         for push in self.pushes:
             character.index(push.body)
@@ -196,13 +208,21 @@ class Scene:
                 raise InputError("The keys of Physics amount repeat a time or leave 0..1.", "Scene",
                                  "Key values between 0 and 1 at increasing times.")
         if self.frames is not None:
-            first, last = self.frames
+            if len(self.frames) != 2 or any(int(frame) != frame for frame in self.frames):
+                raise InputError(f"{self.frames} are not two whole frames.", "Frame range",
+                                 "Give the first and the last frame.")
+            first, last = (int(frame) for frame in self.frames)
+            object.__setattr__(self, "frames", (first, last))
+            if first == last:
+                raise InputError(f"It holds frame {first} alone.", "Frame range", "Choose a later last frame.")
             if not 0 <= first < last < len(motion):
                 raise InputError(f"Frames {first} .. {last} are outside the clip's 0 .. {len(motion) - 1}.",
                                  "Frame range", "Choose a first and a later last frame within the clip.")
-        if self.substeps is not None and self.substeps < 1:
-            raise InputError(f"{self.substeps} sub-steps.", "Scene", "Use at least one per frame.")
-        if not all(0.0 <= ease < np.inf for ease in self.ease):
+        if self.release is not None:
+            self.release.check_frames(*self.range)
+        if self.substeps is not None and (self.substeps < 1 or int(self.substeps) != self.substeps):
+            raise InputError(f"{self.substeps} sub-steps.", "Scene", "Use a whole number per frame, at least one.")
+        if np.shape(self.ease) != (2,) or not all(0.0 <= ease < np.inf for ease in self.ease):
             raise InputError(f"The ease {self.ease} is not two times.", "Scene", "Give seconds, 0 or more.")
         if len(character.points):
             self.check_contacts(character)

@@ -7,8 +7,6 @@ import numpy as np
 from ..model.arrays import Array
 from ..numerics.rotation import cross
 
-EDGES = 4
-
 
 def cone_edges(normal: Array, friction: Array) -> Array:
     """(P, 4, 3) edges  n +- mu t_1, n +- mu t_2  of the friction pyramid of each point.

@@ -1,7 +1,7 @@
-"""A leg put where its foot should be: the knee bends about its own axis, the thigh swings by the shortest arc.
+"""A limb put where its end should be: the knee bends about its own axis, the thigh swings by the shortest arc.
 
 Closed form, so that the knee keeps its plane and nothing flips when the leg is almost straight. What lies between
-knee and ankle (a paw's long foot) keeps its shape.
+knee and ankle (a paw's long foot) keeps its shape. Arms are legs that end in hands.
 
     |a + Rot(u, theta) b| = d     a: hip to knee, b: knee to ankle, u: axis of the knee, d: hip to target
     A cos theta + B sin theta = (d^2 - |a|^2 - |b|^2) / 2 - C ,  A = a.b_across, B = a.(u x b_across), C = a.b_along
@@ -21,19 +21,31 @@ from .tree import Tree
 
 
 def leg_chain(character: Character, foot: int) -> list[int]:
-    """Links of the leg above a foot, hip first; empty where there is none."""
+    """Links of the leg above a foot (or of the arm above a hand), hip first; empty where there is none."""
+    role = "arm" if character.roles[foot] == "hand" else "leg"
     chain: list[int] = []
     link = int(character.parents[foot])
-    while link > 0 and character.roles[link] == "leg":
+    while link > 0 and character.roles[link] == role:
         chain.insert(0, link)
         link = int(character.parents[link])
-    return chain
+    return chain[-2:] if role == "arm" else chain  # a collar bone is no part of the reach
 
 
 def leg_length(character: Character, foot: int) -> float:
     """Hip to ankle when straight."""
     links = [*leg_chain(character, foot)[1:], foot]
     return float(np.linalg.norm(character.offsets[links], axis=1).sum())
+
+
+def longest_reach(tree: Tree, shape: Shape, motion: Motion, foot: int) -> Array:
+    """(F,) hip to ankle with the knee straight, everything below it shaped as it is in the motion."""
+    hip, knee = leg_chain(tree.character, foot)[:2]
+    a, b, u = _bones(tree, shape, motion, hip, knee, foot)
+    along = (b * u).sum(1)
+    across = np.sqrt(np.maximum((b * b).sum(1) - along * along, 0.0))
+    off = (a * u).sum(1)
+    level = np.sqrt(np.maximum((a * a).sum(1) - off * off, 0.0))
+    return np.asarray(np.hypot(level + across, along + off))
 
 
 def step_to(tree: Tree, shape: Shape, motion: Motion, foot: int, ankle: Array, turn: Array) -> Motion:
@@ -68,6 +80,36 @@ def step_to(tree: Tree, shape: Shape, motion: Motion, foot: int, ankle: Array, t
     rotations[:, foot] = rotation.normalised(
         rotation.multiply(rotation.conjugate(carrier), rotation.multiply(turn, Q[:, 2])))
     return motion.with_poses(motion.positions, rotations)
+
+
+def kneel_to(tree: Tree, shape: Shape, motion: Motion, knee: int, foot: int, place: Array, ankle: Array) -> Motion:
+    """The motion with one leg changed: its knee towards `place` (F, 3), its ankle as near to `ankle` (F, 3) as the knee
+    allows; the foot keeps its direction in the world."""
+    hip = int(tree.character.parents[knee])
+    pose = forward(tree, shape.offsets, motion.positions, motion.rotations)
+    h, k, e = (motion.positions + pose.x[:, i] for i in (hip, knee, foot))
+    Q = rotation.from_matrix(pose.R[:, [hip, knee, foot, tree.character.parents[foot]]])
+    swung = rotation.between(k - h, place - h)
+    now = h + rotation.rotate(swung, k - h)
+    b = rotation.rotate(swung, e - k)
+    u = rotation.rotate(swung, _knee_axis(tree, pose.R, k - h, e - k, hip, knee))
+    wanted = ankle - now
+    b, wanted = (x - (x * u).sum(1, keepdims=True) * u for x in (b, wanted))
+    theta = np.arctan2((rotation.cross(b, wanted) * u).sum(1), (b * wanted).sum(1))
+    bent = rotation.multiply(rotation.exp(theta[:, None] * u), swung)           # of the shank, in the world
+    rotations = motion.rotations.copy()
+    rotations[:, hip] = _locally(rotations[:, hip], Q[:, 0], swung)
+    rotations[:, knee] = _locally(rotations[:, knee], Q[:, 1], rotation.multiply(rotation.conjugate(swung), bent))
+    rotations[:, foot] = rotation.normalised(rotation.multiply(
+        rotation.conjugate(rotation.multiply(bent, Q[:, 3])), Q[:, 2]))
+    return motion.with_poses(motion.positions, rotations)
+
+
+def _bones(tree: Tree, shape: Shape, motion: Motion, hip: int, knee: int, foot: int) -> tuple[Array, Array, Array]:
+    """(F, 3) hip to knee, knee to ankle, and the knee's axis."""
+    pose = forward(tree, shape.offsets, motion.positions, motion.rotations)
+    a, b = pose.x[:, knee] - pose.x[:, hip], pose.x[:, foot] - pose.x[:, knee]
+    return a, b, _knee_axis(tree, pose.R, a, b, hip, knee)
 
 
 def _locally(local: Array, world: Array, turn: Array) -> Array:

@@ -86,6 +86,21 @@ class JointLimits:
         parts = (self._lower - a, a - self._upper, self._hinge_lower - h, h - self._hinge_upper)
         return max(0.0, *(float(part.max(initial=0.0)) for part in parts))
 
+    def kept(self, rotations: Array) -> Array:
+        """The nearest poses (..., N, 4) within the boxes; joints that are within them stay as they are, bit for bit."""
+        out = rotations.copy()
+        r = rotation.log(rotations[..., self._balls, :])
+        a = (self._axes @ r[..., None])[..., 0]
+        inside = np.clip(a, self._lower, self._upper)
+        past = (inside != a).any(-1)[..., None]
+        back = rotation.exp((self._axes.swapaxes(-1, -2) @ inside[..., None])[..., 0])
+        out[..., self._balls, :] = np.where(past, back, rotations[..., self._balls, :])
+        h = rotation.twist_angle(rotations[..., self._hinges, :], self._hinge_axes)
+        inside = np.clip(h, self._hinge_lower, self._hinge_upper)
+        back = rotation.exp(inside[..., None] * self._hinge_axes)
+        out[..., self._hinges, :] = np.where((inside != h)[..., None], back, rotations[..., self._hinges, :])
+        return out
+
     def __len__(self) -> int:
         """How many stops there are, near or not."""
         return 7 * len(self._balls) + 2 * len(self._hinges)

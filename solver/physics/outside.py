@@ -8,13 +8,14 @@ import numpy as np
 
 from ..model.arrays import Array
 from ..model.scene import Load, Push
-from .dynamics import Dynamics, point_jacobian
+from ..numerics.rotation import skew
+from .dynamics import Dynamics
 from .shape import Shape, spatial_inertia
 from .tree import Tree
 
 
 def pushed(tree: Tree, motion: Dynamics, pushes: Sequence[Push], start: float, stop: float) -> Array:
-    """(nv,) J_ext^T f_ext of all pushes, averaged from start to stop (s)."""
+    """(nv,) J_ext^T f_ext of all pushes, averaged from start to stop (s); its first three entries are their sum."""
     out = np.zeros(tree.nv)
     for push in pushes:
         force = push.mean_force(start, stop)
@@ -24,8 +25,10 @@ def pushed(tree: Tree, motion: Dynamics, pushes: Sequence[Push], start: float, s
         R = motion.pose.R[link]
         if push.frame == "body":
             force = R @ force
-        place = motion.pose.position + motion.pose.x[link] + R @ push.point
-        out += point_jacobian(tree, motion, np.array([link]), place[None])[0].T @ force
+        wrench = np.empty(6)
+        wrench[:3] = skew(motion.pose.x[link] + R @ push.point) @ force
+        wrench[3:] = force
+        out += (motion.S @ wrench) * tree.moves[link]                          # J^T f
     return out
 
 

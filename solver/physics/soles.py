@@ -7,6 +7,7 @@ Lengths are in leg lengths.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,8 +40,8 @@ class _Stance:
 
 
 def calibrated_points(character: Character, motion: Motion, ground: float | None = None,
-                      falls: bool = False) -> tuple[ContactPoints, float]:
-    """Contact points of feet, hands and knees (and with `falls`, of every link), and the ground's height."""
+                      wanted: Collection[str] = ()) -> tuple[ContactPoints, float]:
+    """Contact points of feet, and of hands and knees that come near the ground or are `wanted`; the ground's height."""
     tree = Tree(character)
     unit = character.leg_length
     feet = [i for i, role in enumerate(character.roles) if role == "foot"]
@@ -61,9 +62,8 @@ def calibrated_points(character: Character, motion: Motion, ground: float | None
     for link, role in enumerate(character.roles):
         is_knee = role == "leg" and character.roles[character.parents[link]] == "leg"
         if role == "hand" or is_knee:
-            entries += _pad(character, tree, motion, link, "hand" if role == "hand" else "knee", ground, unit)
-    if falls:
-        entries += _skin(character)
+            reach = np.inf if character.names[link] in wanted else REACH * unit
+            entries += _pad(character, tree, motion, link, "hand" if role == "hand" else "knee", ground, unit, reach)
     return ContactPoints.build(entries), ground
 
 
@@ -154,14 +154,14 @@ def _hoof(limb: Limb, character: Character, foot: int, toe: int | None, stance: 
 
 
 def _pad(character: Character, tree: Tree, motion: Motion, link: int, kind: str, ground: float,
-         unit: float) -> list[tuple[Limb, int, Array, int, float]]:
-    """A hand (wrist and finger tip) or a knee, if it ever comes near the ground."""
+         unit: float, reach: float) -> list[tuple[Limb, int, Array, int, float]]:
+    """A hand (wrist and finger tip) or a knee, if it ever comes within reach of the ground."""
     shape = shape_of(character, motion)
     local = np.stack([np.zeros(3), character.tips[link]]) if kind == "hand" else np.zeros((1, 3))
     links = np.full(len(local), link)
     paths = point_paths(tree, shape, motion, links, local)
     height = paths[..., 2] - ground
-    if height.min() > REACH * unit:
+    if height.min() > reach:
         return []
     speed = windowed_speed(motion.times, paths).max(1)
     rest = (speed < SLOW * unit) & (height.min(1) < LOW * unit)
@@ -173,16 +173,4 @@ def _pad(character: Character, tree: Tree, motion: Motion, link: int, kind: str,
     limb = Limb(character.names[link], "hand" if kind == "hand" else "knee")
     for n, point in enumerate(local):
         entries.append((limb, link, point - max(float(drop[n]), 0.0) * up, n, 0.0))
-    return entries
-
-
-def _skin(character: Character) -> list[tuple[Limb, int, Array, int, float]]:
-    """Spheres along every link, of the radius that a cylinder of body density would have."""
-    entries: list[tuple[Limb, int, Array, int, float]] = []
-    for link, name in enumerate(character.names):
-        tip = character.tips[link]
-        length = max(float(np.linalg.norm(tip)), 1e-3)
-        radius = min(float(np.sqrt(character.masses[link] / (1000.0 * np.pi * length))), 0.5 * length)
-        for n, share in enumerate((0.0, 0.5, 1.0)):
-            entries.append((Limb(name, "body"), link, share * tip, n, radius))
     return entries

@@ -12,12 +12,13 @@ and the residual is put back afterwards:  q_out = q_sim (+) (q* (-) q_s),  which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from scipy.signal import butter, filtfilt
 
+from ..errors import InputError
 from ..model.arrays import Array, Bools, Ints
 from ..model.character import Character
 from ..model.motion import Motion
@@ -36,12 +37,15 @@ from ..physics.trajectory import com_path, point_paths
 from ..physics.tree import Tree
 from .ground_plan import plan
 
-STEP_RATE = 60.0      # Hz: coarser steps respond visibly differently to the same push
+STEP_RATE = 60.0      # Hz: coarser steps respond visibly differently to the same push (of a person)
 RUN = 64              # steps whose quantities are computed together
 RIDGE = 1e-6          # of the mean curvature: makes the reference's contact forces unique and continuous
 # rad, how far a joint without limits of its own may leave the range it has in the clip
 ROOM = {"trunk": 0.2, "neck": 0.2, "head": 0.2, "hand": 0.5, "arm": 0.8, "leg": 0.8, "foot": 0.4, "toe": 0.4}
 LOOK_AHEAD = 0.3      # s, t_m: when a landing begins to be tracked
+SMALLEST, LARGEST = 0.03, 10.0  # m, legs of a character whose unit is right
+HARD = 1.0            # m/s: a push that gives more needs finer steps
+MOST_STEPS = 1_000_000  # more than four hours of motion
 STEP_SOON = 0.5       # s, a foot that lifts within this time can step after a push
 LIMIT_ROOM = 0.02     # rad, default limits contain the clip with this much room
 PERSON = 0.85         # m, the leg of one whose motion is smoothed as the dial says
@@ -76,25 +80,29 @@ class Clip:
         motion = self.motion = scene.motion.part(first, last + 1)
         self.character, self.ground = _with_contacts(scene)
         scene.check_contacts(self.character)
-        smoothing *= float(np.sqrt(PERSON / self.character.leg_length))  # small creatures move faster, as pendulums do
+        pace = float(np.sqrt(PERSON / self.character.leg_length))  # small creatures move faster, as pendulums do
+        smoothing *= pace
         self.terrain: Terrain = scene.terrain if scene.terrain is not None else Plane.level(self.ground)
         self.tree = tree = Tree(self.character)
-        self.times, self.frame_step = _grid(motion.times, scene.substeps)
+        rate = STEP_RATE * max(1.0, pace) * (2.0 if _hardest(scene) > HARD else 1.0)
+        self.times, self.frame_step = _grid(motion.times, scene.substeps, rate)
 
         fine = motion if len(self.times) == len(motion) else motion.resampled(self.times)
         self._follow(fine, smoothing)
         self.schedule = detect(self.times, self.paths, self.ground, self.coms, -float(scene.gravity[2]),
                                self.character.points, self.character.leg_length, scene.contacts)
-        self.notes = [Note("info", words) for words in self.terrain.notes]
+        self.notes = [Note("info", words) for words in self.terrain.notes] + _odd(scene, self.character)
         if scene.terrain is None and not self.schedule.touching.any():  # it floats: there is no ground to bump into
             self.ground = float(self.paths[..., 2].min(initial=self.ground)) - self.character.leg_length
             self.terrain = Plane.level(self.ground)
         if not _is_own_ground(self.terrain, self.ground):
             planned = plan(tree, shape_of(self.character, fine), fine, self.schedule.touching, self.terrain,
-                           self.ground, self.lower, self.upper)
+                           self.ground, (self.lower, self.upper))
             self.notes += [Note("warning", words, first + int(np.searchsorted(self.frame_step, k)))
                            for k, words in planned.notes]
             if planned.motion is not fine:
+                self.schedule = replace(self.schedule, touching=planned.touching,
+                                        sliding=self.schedule.sliding & planned.touching)
                 self._follow(planned.motion, smoothing)
         self.time_to_touch = self.schedule.time_to_touch(self.times)
         self.touch_weight = np.clip(1.0 - self.time_to_touch / LOOK_AHEAD, 0.0, 1.0)  # [Levine2012] 2.5: 1 - t_h / t_m
@@ -197,8 +205,28 @@ def _with_contacts(scene: Scene) -> tuple[Character, float]:
             paths = point_paths(tree, shape, scene.motion, character.points.link, shape.points)
             level = float(np.quantile(paths[..., 2].min(1), 0.1))
         return character, level
-    contact_points, level = calibrated_points(character, scene.motion, level)
+    named = {override.limb for override in scene.contacts}
+    contact_points, level = calibrated_points(character, scene.motion, level, named)
     return character.with_points(contact_points), level
+
+
+def _odd(scene: Scene, character: Character) -> list[Note]:
+    """What is most likely not meant."""
+    notes = []
+    first, last = scene.range
+    start, end = float(scene.motion.times[first]), float(scene.motion.times[last])
+    if not SMALLEST < character.leg_length < LARGEST:
+        notes.append(Note("warning", f"The character's legs are {character.leg_length:.3g} m long. "
+                          "Check the unit scale."))
+    for push in scene.pushes:
+        if push.times[-1] <= start or push.times[0] >= end:
+            notes.append(Note("warning", f"The push on {push.body} lies outside the frame range and does nothing.",
+                              bone=push.body))
+    for load in scene.loads:
+        if load.end <= start or load.start >= end:
+            notes.append(Note("warning", f"The load on {load.body} lies outside the frame range and does nothing.",
+                              bone=load.body))
+    return notes
 
 
 def _is_own_ground(terrain: Terrain, ground: float) -> bool:
@@ -206,11 +234,20 @@ def _is_own_ground(terrain: Terrain, ground: float) -> bool:
     return isinstance(terrain, Plane) and terrain.normal[2] > 1.0 - 1e-12 and abs(terrain.point[2] - ground) < 1e-12
 
 
-def _grid(times: Array, substeps: int | None) -> tuple[Array, Ints]:
+def _hardest(scene: Scene) -> float:
+    """m/s that the hardest push alone would give to the whole body."""
+    momenta = (0.5 * (push.forces[1:] + push.forces[:-1]).T @ np.diff(push.times) for push in scene.pushes)
+    return max((float(np.linalg.norm(p)) for p in momenta), default=0.0) / scene.character.mass
+
+
+def _grid(times: Array, substeps: int | None, rate: float) -> tuple[Array, Ints]:
     """Times of the sub-steps, and the index of every frame among them. Frames may be spaced unevenly."""
     spans = np.diff(times)
-    counts = np.full(len(spans), substeps) if substeps else np.ceil(spans * STEP_RATE - 1e-3).astype(int)
+    counts = np.full(len(spans), substeps) if substeps else np.ceil(spans * rate - 0.15).astype(int)
     counts = np.maximum(counts, 1)
+    if counts.sum() > MOST_STEPS:
+        raise InputError(f"It takes {counts.sum():.3g} sub-steps.", "Frame range",
+                         "Choose a shorter range or fewer sub-steps, or close the gap between its frames.")
     at = np.concatenate(([0], np.cumsum(counts)))
     shares = np.concatenate([np.arange(n) / n for n in counts])
     grid = np.repeat(times[:-1], counts) + shares * np.repeat(spans, counts)

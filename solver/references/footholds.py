@@ -7,13 +7,15 @@ not too steep, not far from where the clip steps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..model.arrays import Array, Bools, Ints
 from ..model.terrain import Terrain
 from ..numerics import rotation
+from ..numerics.qp import InfeasibleError, UnsolvedError, solve_qp
+from .way import Way
 
 ALONG = np.arange(-0.24, 0.241, 0.06)      # m, shifts tried along the way ...
 ACROSS = np.array([0.0, -0.05, 0.05, -0.10, 0.10])  # ... and sideways
@@ -21,8 +23,15 @@ FAR, GAP, RISER, STEEP = 0.10, 0.006, 0.010, np.radians(6.0)   # what costs one
 SIDEWAYS = 1.5
 GENTLE = np.radians(30.0)
 STEEPEST = np.radians(50.0)
+FINE, SETTLES = (5, 9), 2                  # samples across and along a sole, how often it is tilted anew
+UNDER = 0.5                                # m: ground this much higher is a ceiling
+PAD = 0.02                                 # m
+MARK = 1e-3                                # m, between the marks that show how moving ground turns
 RING = 0.03                                # m around the sole
-KNEE_ROOM, KNEE_COST = 0.35, 0.05          # m ahead of the sole, m above a 45 degree line that cost one
+ROOM, ROOM_COST = 0.3, 0.05                # m beyond the sole, m above a rising line that cost one
+AHEAD, FALL = 1.0, (0.5, 2.0)              # how steeply that line rises ahead, and at least and most behind
+LEAD, DROP = 0.1, 0.2                      # s, m: a landing limb comes down so much in so short a time
+STRIDE, SCALE = 1.1, (0.5, 2.0)            # m, for which the shifts are meant, and how far they scale with others
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,39 +44,55 @@ class Stance:
     centre: Array   # (3,) on the clip's ground
     print_: Array   # (n, 2) samples relative to the centre
     ahead: Array    # (2,) unit, the way it travels
+    bears: bool     # or it only hangs in the air at an end of the clip ...
+    phase: float    # ... this much of a usual swing away from its neighbour
+    stride: float   # m, between this limb's footholds
+    fall: float     # how steeply the limb can come down to it
+
+    @property
+    def run(self) -> slice:
+        return slice(self.first, self.last + 1)
+
+    def on(self, way: Way) -> Stance:
+        """The same stance after the way has been changed under it."""
+        turn = way.turn(self.first)[:2, :2]
+        centre = way.moved(self.first, self.centre, (self.first + self.last) // 2)
+        return replace(self, centre=centre, print_=self.print_ @ turn.T, ahead=turn @ self.ahead)
 
 
 @dataclass(frozen=True, eq=False)
 class Foothold:
-    """Where the stance goes: x -> place + D (x - centre)."""
+    """Where the stance goes, over its n sub-steps (they differ on moving ground):  x -> place + D (x - centre)."""
 
-    stance: Stance
-    place: Array     # (3,)
-    turn: Array      # (4,) D as a quaternion
-    normal: Array    # (3,)
+    stance: Stance   # as keyed
+    place: Array     # (n, 3)
+    turn: Array      # (n, 4) D as a quaternion
 
-    def moved(self, x: Array) -> Array:
-        return self.place + rotation.rotate(self.turn, x - self.stance.centre)
+    def moved(self, n: int | slice, x: Array) -> Array:
+        """Where x (..., 3) goes at the n-th sub-step of the stance."""
+        return np.asarray(self.place[n] + rotation.rotate(self.turn[n], x - self.stance.centre))
 
     @property
     def is_unchanged(self) -> bool:
-        return bool(np.abs(self.place - self.stance.centre).max() < 1e-9 and np.abs(self.turn[1:]).max() < 1e-9)
+        return bool(np.abs(self.place - self.stance.centre).max() < 1e-9 and np.abs(self.turn[:, 1:]).max() < 1e-9)
 
 
-def find_stances(touching: Bools, paths: Array, limbs: Ints, feet: Bools, ground: float) -> list[Stance]:
+def find_stances(times: Array, touching: Bools, paths: Array, limbs: Ints, feet: Bools, ground: float) -> list[Stance]:
     """All stances of all limbs from the schedule (K, P) and the points' paths (K, P, 3).
 
     A foot (`feet` (L,)) in the air at either end of the clip counts as about to stand there, so that every swing
     leads somewhere."""
     stances = []
+    lead = max(int(round(LEAD * (len(times) - 1) / float(times[-1] - times[0]))), 1)
+    touching = touching.copy()
+    typical = _usual_swing(touching, limbs)
     for limb in np.unique(limbs):
         own = np.flatnonzero(limbs == limb)
-        touching = touching.copy()
         down: Bools = np.asarray(touching[:, own].any(1))
-        if feet[limb] and down.any():
-            for end in (0, -1):
-                touching[end, own] |= not down[end]
-            down = np.asarray(touching[:, own].any(1))
+        in_air = {end for end in (0, len(down) - 1) if feet[limb] and down.any() and not down[end]}
+        held_at = np.flatnonzero(down)
+        for end in in_air:
+            touching[end, own] = down[end] = True
         edges = np.flatnonzero(np.diff(np.concatenate(([False], down, [False])).astype(int)))
         for first, stop in zip(edges[::2], edges[1::2], strict=True):
             run = slice(int(first), int(stop))
@@ -76,23 +101,51 @@ def find_stances(touching: Bools, paths: Array, limbs: Ints, feet: Bools, ground
             share = held[:, used] / np.maximum(held[:, used].sum(0), 1)
             corners = (paths[run][:, own[used], :2] * share[..., None]).sum(0)
             centre = corners.mean(0)
+            bears = not (stop - first == 1 and int(first) in in_air)
+            phase = 1.0 if bears else min(1.0, float(np.abs(held_at - first).min()) / typical)
+            middle = paths[:, own, :2].mean(1)
+            early = max(int(first) - lead, 0)
+            fall = DROP / max(float(np.linalg.norm(middle[first] - middle[early])), 1e-3) if first else np.inf
             stances.append(Stance(int(limb), int(first), int(stop) - 1, np.append(centre, ground),
-                                  _dense(corners - centre), _way(paths[:, own, :2].mean(1), run)))
-    return stances
+                                  _dense(corners - centre), _heading(middle, run), bears, phase, 0.0,
+                                  float(np.clip(fall, *FALL))))
+    return _with_strides(stances)
+
+
+def _with_strides(stances: list[Stance]) -> list[Stance]:
+    out = []
+    for stance in stances:
+        others = [float(np.linalg.norm((other.centre - stance.centre)[:2])) for other in stances
+                  if other.limb == stance.limb and other is not stance]
+        out.append(replace(stance, stride=min(others, default=0.0)))
+    return out
+
+
+def _usual_swing(touching: Bools, limbs: Ints) -> float:
+    """Sub-steps, the median of all swings that begin and end within the clip; one if there is none."""
+    swings: list[int] = []
+    for limb in np.unique(limbs):
+        down = np.flatnonzero(touching[:, limbs == limb].any(1))
+        gaps = np.diff(down)
+        swings += gaps[gaps > 1].tolist()
+    return float(np.median(swings)) if swings else 1.0
 
 
 def _dense(corners: Array) -> Array:
-    """Samples of the area between up to four corners."""
-    if len(corners) == 1:
-        return corners
-    if len(corners) == 2:
-        return np.asarray(corners[0] + np.linspace(0.0, 1.0, 4)[:, None] * (corners[1] - corners[0]))
+    """Samples of the area between up to four corners; a point or a line is as wide as the flesh around it."""
+    if len(corners) < 3:
+        along = corners[-1] - corners[0]
+        size = float(np.linalg.norm(along))
+        along = along / size if size > 1e-6 else np.array([1.0, 0.0])
+        across = PAD * np.array([-along[1], along[0]])
+        a, b = corners[0] - PAD * along, corners[-1] + PAD * along
+        corners = np.array([a + across, a - across, b + across, b - across])
     a, b, c, d = corners[0], corners[1], corners[2], corners[-1]
     u, v = (g.reshape(-1, 1) for g in np.meshgrid(np.linspace(0, 1, 3), np.linspace(0, 1, 6)))
     return np.asarray((1 - v) * ((1 - u) * a + u * b) + v * ((1 - u) * c + u * d))
 
 
-def _way(path: Array, run: slice) -> Array:
+def _heading(path: Array, run: slice) -> Array:
     """The direction the limb travels around a stance."""
     before, after = path[max(run.start - 30, 0)], path[min(run.stop + 29, len(path) - 1)]
     way = after - before
@@ -100,19 +153,19 @@ def _way(path: Array, run: slice) -> Array:
     return way / size if size > 0.05 else np.array([1.0, 0.0])
 
 
-def choose(stance: Stance, terrain: Terrain, time: float, carried: Array, knees: bool) -> Foothold:
-    """The cheapest foothold near the old one; `carried` (2,) is how far moving ground has taken the body so far."""
-    here = _resting(stance, terrain, time, carried[None])
-    if here.cost[0] < 1e-12:
-        return here.foothold(stance, 0)
+def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool) -> Foothold:
+    """The cheapest foothold near where the way leads the old one; it travels with the ground it is on."""
+    stance, time = keyed.on(way), float(times[keyed.first])
     side = np.array([-stance.ahead[1], stance.ahead[0]])
-    along, across = (g.ravel() for g in np.meshgrid(ALONG, ACROSS))
+    scale = float(np.clip(stance.stride / STRIDE, *SCALE))     # long strides may change more
+    along, across = (scale * g.ravel() for g in np.meshgrid(ALONG, ACROSS))
     shifts = along[:, None] * stance.ahead + across[:, None] * side
-    tried = _resting(stance, terrain, time, carried + shifts)
-    cost = tried.cost + (along / FAR) ** 2 + (SIDEWAYS * across / FAR) ** 2
+    tried = _resting(stance, terrain, time, shifts)
+    cost = tried.cost + (along ** 2 + (SIDEWAYS * across) ** 2) / (scale * FAR) ** 2
     if knees:
-        cost = cost + _knee_room(stance, terrain, time, tried.places)
-    return tried.foothold(stance, int(np.argmin(cost)))
+        cost = cost + _room(stance, terrain, time, tried, stance.ahead, AHEAD)
+        cost = cost + _room(stance, terrain, time, tried, -stance.ahead, stance.fall)
+    return tried.foothold(keyed, way, int(np.argmin(cost)), terrain, times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +174,54 @@ class _Tried:
     normals: Array  # (n, 3)
     cost: Array     # (n,)
 
-    def foothold(self, stance: Stance, n: int) -> Foothold:
+    def foothold(self, stance: Stance, way: Way, n: int, terrain: Terrain, times: Array) -> Foothold:
         up = np.array([0.0, 0.0, 1.0])
-        normal = self.normals[n]
+        place, normal = _settled(stance.on(way), self.places[n], self.normals[n], terrain, float(times[stance.first]))
         tilt = float(np.arccos(np.clip(normal[2], -1.0, 1.0)))
         turn = rotation.exp(rotation.log(rotation.between(up, normal)) * min(1.0, STEEPEST / max(tilt, 1e-9)))
-        return Foothold(stance, self.places[n], turn, normal)
+        yaw = way.yaw[stance.first]
+        if yaw:
+            turn = rotation.multiply(turn, rotation.exp(np.array([0.0, 0.0, yaw])))
+        return _ridden(stance, place, turn, terrain, times[stance.run])
+
+
+def _ridden(stance: Stance, place: Array, turn: Array, terrain: Terrain, times: Array) -> Foothold:
+    """A foothold belongs to the piece of ground under it and goes where that goes."""
+    places, turns = np.tile(place, (len(times), 1)), np.tile(turn, (len(times), 1))
+    if not terrain.is_still:
+        marks = place + MARK * np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+        for n, time in enumerate(times):
+            at, x, y = terrain.carry(marks, float(times[0]), float(time))
+            axes = np.stack(((x - at) / MARK, (y - at) / MARK, np.cross(x - at, y - at) / MARK ** 2), axis=-1)
+            places[n], turns[n] = at, rotation.multiply(rotation.from_matrix(axes), turn)
+    return Foothold(stance, places, turns)
+
+
+def _settled(stance: Stance, place: Array, normal: Array, terrain: Terrain, time: float) -> tuple[Array, Array]:
+    """(place, normal) of the plane that a rigid sole comes to rest on, seen from where the sole is tilted to:
+
+        min over k   sum (k0 + k1 x + k2 y - h)^2    such that    k0 + k1 x + k2 y >= h
+    """
+    corners = stance.print_[[0, 2, -3, -1]]
+    u, v = (g.reshape(-1, 1) for g in np.meshgrid(np.linspace(0, 1, FINE[0]), np.linspace(0, 1, FINE[1])))
+    fine = (1 - v) * ((1 - u) * corners[0] + u * corners[1]) + v * ((1 - u) * corners[2] + u * corners[3])
+    for _ in range(SETTLES):
+        turn = rotation.between(np.array([0.0, 0.0, 1.0]), normal)
+        samples = rotation.rotate(np.tile(turn, (len(fine), 1)), np.pad(fine, ((0, 0), (0, 1))))[:, :2]
+        h = terrain.height(place[:2] + samples, time, float(place[2]) + UNDER).z
+        if not np.isfinite(h).all():
+            return place, normal
+        design = np.concatenate((np.ones((len(h), 1)), samples), axis=1)
+        middle = float(h.max())
+        if np.ptp(h - (normal[:2] @ samples.T) / -normal[2]) < 1e-9:    # even ground: nothing to settle
+            return place, normal
+        try:
+            k = solve_qp(design.T @ design + 1e-9 * np.eye(3), -design.T @ (h - middle), -design, middle - h).x
+        except (InfeasibleError, UnsolvedError):
+            return place, normal
+        normal = np.array([-k[1], -k[2], 1.0]) / np.sqrt(1.0 + k[1] ** 2 + k[2] ** 2)
+        place = np.append(place[:2], k[0] + middle)
+    return place, normal
 
 
 def _resting(stance: Stance, terrain: Terrain, time: float, shifts: Array) -> _Tried:
@@ -157,10 +252,14 @@ def _resting(stance: Stance, terrain: Terrain, time: float, shifts: Array) -> _T
     return _Tried(places, normals, cost + (np.maximum(over, 0.0).max(1) / RISER) ** 2)
 
 
-def _knee_room(stance: Stance, terrain: Terrain, time: float, places: Array) -> Array:
-    """A riser close ahead leaves no room for the shin to lean forward."""
-    distance = np.linspace(0.12, KNEE_ROOM, 4)
-    spots = places[:, None, :2] + distance[:, None] * stance.ahead
-    h = terrain.height(spots.reshape(-1, 2), time).z.reshape(len(places), -1)
-    over = np.where(np.isfinite(h), h - places[:, 2:3] - distance, 0.0)
-    return np.asarray((np.maximum(over, 0.0).max(1) / KNEE_COST) ** 2)
+def _room(stance: Stance, terrain: Terrain, time: float, tried: _Tried, towards: Array, steepness: float) -> Array:
+    """(n,) cost of ground that rises steeply beyond the sole's end: ahead it leaves no room for the shin to lean
+    forward, behind none for the heel to come down."""
+    end = float((stance.print_ @ towards).max())
+    beyond = np.linspace(0.02, ROOM, 8)
+    spots = tried.places[:, None, :2] + (end + beyond)[:, None] * towards
+    h = terrain.height(spots.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
+    climb = -(tried.normals[:, :2] @ towards) / np.maximum(tried.normals[:, 2], 0.1)
+    over = h - tried.places[:, 2:3] - climb[:, None] * (end + beyond) - steepness * beyond
+    over = np.where(np.isfinite(h), over, 0.0)
+    return np.asarray((np.maximum(over, 0.0).max(1) / ROOM_COST) ** 2)

@@ -1,8 +1,9 @@
 """A clip made on level ground, planned over another ground: what the controller follows instead of the clip.
 
-Footholds first, then the limbs' way between them, then the pelvis and the trunk's lean, then one pose per sub-step
-that reaches all of it. The plan becomes the reference, so undisturbed playback on the new ground is exact too; where
-no foothold and no swing changes, the clip itself is returned, bit for bit.
+Footholds first, then the body over them, then the limbs' way between them, then the limbs bent to it. Where a leg is
+too short the root goes down, then the heel rises, then the way becomes shorter, then it is said. The plan becomes the
+reference, so undisturbed playback on the new ground is exact too; where no foothold and no swing changes, the clip
+itself is returned, bit for bit.
 """
 
 from __future__ import annotations
@@ -12,231 +13,195 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import ndimage
 
-from ..model.arrays import Array, Bools, Ints
+from ..model.arrays import Array, Bools
 from ..model.character import Character
 from ..model.motion import Motion
 from ..model.terrain import Terrain
 from ..numerics import rotation
-from ..physics.kinematics import forward
-from ..physics.legs import leg_chain, leg_length, step_to
-from ..physics.reach import reach
 from ..physics.shape import Shape
 from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
-from .footholds import Foothold, choose, find_stances
-from .swings import Limb, smooth, travel
+from .bearing import Borne, Reach, bear, reaches
+from .conform import conform
+from .footholds import Foothold, Stance, choose, find_stances
+from .heel_rise import Heel, heel_of
+from .limbs import kneel, put, reach_out, toe_of
+from .swings import Limb, travel
+from .way import Way, shortened
 
-STRAIGHT = 0.985          # of its length: as far as a leg stretches
-CALM = 0.12               # s, smoothing of the pelvis
-LEAN_CALM = 0.25          # s
-LEAN_BASE = 0.75          # leg lengths: the longer, the less a biped leans with the slope
-PRONE_BASE = 0.10         # who goes on four limbs lies along the slope
 DETOUR = 0.35             # leg lengths: how far a swing may leave the straight way between its footholds
-SWINGING = 0.5            # how much a swinging foot carries the pelvis, against one for a standing foot
-MISSED = 0.01             # m: a standing foot that misses the ground by more is worth a sentence
-FADE = 0.15               # s, in which hands and knees come under and leave control
-# how unwilling each part is to leave its keys while reaching, in m2/rad2 (m2/m2 for the root's position)
-STIFF = {"root": 0.05, "trunk": 0.02, "neck": 1.0, "head": 1.0, "leg": 1e-5, "foot": 1e-5, "toe": 1e-3, "arm": 1e-4,
-         "hand": 1e-4}
-ROOT_PLACE = 0.2
+MISSED = 0.005            # m: a standing foot that misses the ground by more makes the way shorter
+SAID = 0.01               # m: ... and is worth a sentence
+ROUNDS, SHORTER = 10, 0.12  # how often the way is made shorter, and by how much of it at most each time
+SHORTEST = 0.4            # of the way
+NEARBY = 0.25             # s around a stance in which the way is made shorter
+LIFTED = 0.005            # m: a point this much higher than in the keys no longer touches
 
 
 @dataclass(frozen=True, eq=False)
 class GroundPlan:
-    """The planned motion on the sub-step grid, and sentences for the animator."""
+    """The planned motion on the sub-step grid, what touches in it, and sentences for the animator."""
 
     motion: Motion
+    touching: Bools                      # (K, P)
     notes: tuple[tuple[int, str], ...]   # (sub-step, sentence)
 
 
-def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Terrain, ground: float, lower: Array,
-         upper: Array) -> GroundPlan:
-    """Plan a motion on level ground (height `ground`) over `terrain`."""
+def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Terrain, ground: float,
+         limits: tuple[Array, Array]) -> GroundPlan:
+    """Plan a motion on level ground (height `ground`) over `terrain`, within the joints' limits (N, 3) each."""
     character = tree.character
     points = character.points
-    times = motion.times
     paths = point_paths(tree, shape, motion, points.link, shape.points)
     on_foot = np.array([limb.kind == "foot" for limb in points.limbs], dtype=bool)
-    stances = find_stances(touching, paths, points.limb, on_foot, ground)
-    carried = np.zeros((len(times), 2))
-    holds = [choose(s, terrain, float(times[s.first]), carried[s.first], bool(on_foot[s.limb])) for s in stances]
-    anchors = _anchors(character)
-    joints = point_paths(tree, shape, motion, anchors, np.zeros((len(anchors), 3)))
-    new, turns = joints.copy(), np.tile(rotation.IDENTITY, joints.shape[:2] + (1,))
-    for n in range(len(points.limbs)):
+    stances = find_stances(motion.times, touching, paths, points.limb, on_foot, ground)
+    anchors = [int(points.link[points.limb == n].min()) for n in range(len(points.limbs))]
+    joints = point_paths(tree, shape, motion, np.array(anchors, dtype=np.intp), np.zeros((len(anchors), 3)))
+    limbs = reaches(tree, shape, motion, anchors)
+
+    body, way, ends, heels, notes = _settle(tree, shape, motion, touching, terrain, ground, stances, limbs, joints,
+                                            paths)
+    new, turns = ends
+    if way.is_straight and _is_same(new, joints, turns):
+        return GroundPlan(motion, touching, ())
+
+    planned = reach_out(tree, shape, body.motion, touching, new, anchors, limits)
+    for reach in (reach for reach in limbs if points.limbs[reach.limb].kind != "knee"):
+        n = reach.limb
         own = points.limb == n
+        soles = new[:, n, None] + rotation.rotate(turns[:, n, None], paths[:, own] - joints[:, n, None])
+        deep = -terrain.probe_over(soles, motion.times).distance
+        sunk = np.maximum(deep - np.maximum(ground - paths[:, own, 2], 0.0), 0.0)
+        planned = put(tree, shape, motion, planned, reach, new[:, n], turns[:, n], heels.get(n), touching,
+                       np.where(touching[:, own], 0.0, sunk).max(1))
+    for reach in (reach for reach in limbs if points.limbs[reach.limb].kind == "knee"):
+        planned = kneel(tree, shape, planned, reach, new, anchors, touching)
+    return GroundPlan(planned, _still_touching(tree, shape, planned, touching, paths, terrain, ground), tuple(notes))
+
+
+def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Terrain, ground: float,
+            stances: list[Stance], limbs: list[Reach], joints: Array, paths: Array
+            ) -> tuple[Borne, Way, tuple[Array, Array], dict[int, Heel], list[tuple[int, str]]]:
+    """Footholds, swings and a body over them, on a way as short as the legs need it."""
+    points, times = tree.character.points, motion.times
+    on_foot = [limb.kind == "foot" for limb in points.limbs]
+    dt = motion.duration / (len(motion) - 1)
+    share = np.ones(len(times))
+    choosy = False                                 # swings take most of the time: rough ones show what is too far
+    for _ in range(ROUNDS):
+        short = shortened(motion, share) if share.min() < 1.0 else np.zeros((len(times), 2))
+        way, holds = _lay(stances, terrain, times, short, on_foot)
+        heels = _heels(tree, shape, motion, touching, holds, limbs, paths)
+        ends = _travel(tree.character, motion, touching, way, terrain, ground, holds, joints, paths, choosy)
+        body = bear(tree, shape, way.moved_motion(motion), way, joints, ends[0], holds, limbs, heels)
+        is_short_enough = body.wrong.max() <= MISSED or share.min() <= SHORTEST
+        if is_short_enough and choosy:
+            break
+        if is_short_enough:
+            choosy = True
+            continue
+        near = ndimage.maximum_filter1d(body.wrong, 2 * int(NEARBY / dt) + 1, mode="nearest")
+        near = ndimage.gaussian_filter1d(near, max(0.5 * NEARBY / dt, 1.0), mode="nearest")
+        share = np.maximum(share * (1.0 - SHORTER * np.minimum(near / 0.05, 1.0)), SHORTEST)
+    notes = []
+    if share.min() < 0.95:
+        k = int(share.argmin())
+        notes.append((k, f"The way is up to {100 * (1 - share.min()):.0f} % shorter here: the legs are too short for "
+                         "this ground."))
+    for n, limb in enumerate(points.limbs):
+        if body.missed[:, n].max() > SAID:
+            k = int(body.missed[:, n].argmax())
+            notes.append((k, f"{limb.name} stays {100 * body.missed[k, n]:.0f} cm off the ground: the leg is too "
+                             "short."))
+    return body, way, ends, heels, notes
+
+
+def _travel(character: Character, motion: Motion, touching: Bools, way: Way, terrain: Terrain, ground: float,
+            holds: list[Foothold], joints: Array, paths: Array, choosy: bool) -> tuple[Array, Array]:
+    """Where the ends of all limbs go, (K, L, 3), and how they turn, (K, L, 4); roughly, unless choosy."""
+    points = character.points
+    new, turns = joints.copy(), np.tile(rotation.IDENTITY, joints.shape[:2] + (1,))
+    may_sink = way.is_straight and all(hold.is_unchanged for hold in holds)
+    for n in range(len(points.limbs)):
         mine = [hold for hold in holds if hold.stance.limb == n]
-        way = Limb(times, joints[:, n], paths[:, own], carried, terrain, ground, DETOUR * character.leg_length)
-        new[:, n], turns[:, n] = travel(way, mine)
-    if np.abs(new - joints).max() < 1e-9 and np.abs(turns[..., 1:]).max() < 1e-9:
-        return GroundPlan(motion, ())
-
-    weights = _weights(times, touching, character)
-    feet = points.of_kind("foot")
-    started, down = _carry_body(tree, shape, motion, joints, new, holds)
-    new, notes = _within_reach(tree, shape, motion, started, joints, new, down)
-    R = rotation.matrix(turns)
-    targets = new[:, points.limb] + (R[:, points.limb] @ (paths - joints[:, points.limb])[..., None])[..., 0]
-    planned = started
-    if weights[:, ~feet].any():  # hands and knees carry too: the whole body reaches for the ground
-        stiffness = np.array([STIFF.get(role, 1e-2) for role in character.roles])[tree.dof_link]
-        stiffness[:3] = ROOT_PLACE
-        low, high = np.maximum(lower[:, 0], -np.pi), np.minimum(upper[:, 0], np.pi)
-        weights = np.where(feet, 0.1 * weights, weights)
-        planned = motion.with_poses(*reach(tree, shape, started, points.link, shape.points, targets, weights,
-                                           stiffness, low, high))
+        course = Limb(motion.times, joints[:, n], paths[:, points.limb == n], way.carried, terrain, ground,
+                      DETOUR * character.leg_length, may_sink)
+        new[:, n], turns[:, n] = travel(course, mine, choosy)
+    if way.is_straight and _is_same(new, joints, turns):
+        return new, turns
     for n, limb in enumerate(points.limbs):
-        if limb.kind == "foot":
-            foot = int(anchors[n])
-            turn = _from_keys(tree, shape, motion, planned, foot, turns[:, n])
-            planned = step_to(tree, shape, planned, foot, new[:, n], turn)
-    return GroundPlan(planned, notes)
+        if limb.kind != "body":
+            own = points.limb == n
+            new[:, n] += conform(motion.times, new[:, n], turns[:, n], joints[:, n], paths[:, own],
+                                 np.asarray(touching[:, own].any(1)), terrain, ground)
+    return new, turns
 
 
-def _from_keys(tree: Tree, shape: Shape, keys: Motion, planned: Motion, foot: int, turn: Array) -> Array:
-    """(K, 4) the turn that brings a foot from where the plan has it to where `turn` puts that of the keys."""
-    before, now = (rotation.from_matrix(forward(tree, shape.offsets, m.positions, m.rotations).R[:, foot])
-                   for m in (keys, planned))
-    return rotation.multiply(rotation.multiply(turn, before), rotation.conjugate(now))
+def _is_same(new: Array, joints: Array, turns: Array) -> bool:
+    return bool(np.abs(new - joints).max(initial=0.0) < 1e-9 and np.abs(turns[..., 1:]).max(initial=0.0) < 1e-9)
 
 
-def _anchors(character: Character) -> Ints:
-    """The link whose joint stands for each limb: the one nearest to the body among those that carry its points."""
-    points = character.points
-    return np.array([int(points.link[points.limb == n].min()) for n in range(len(points.limbs))], dtype=np.intp)
+def _lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array,
+         on_foot: list[bool]) -> tuple[Way, list[Foothold]]:
+    """Footholds for all stances, in time; moving ground carries the way along while something stands on it."""
+    way = Way(short, np.zeros(len(times)), np.zeros((len(times), 2)))
+    if terrain.is_still:
+        return way, [choose(stance, way, terrain, times, on_foot[stance.limb]) for stance in stances]
+    holds: list[Foothold] = []
+    waiting = sorted(stances, key=lambda stance: stance.first)
+    for k in range(len(times)):
+        while waiting and waiting[0].first == k:
+            stance = waiting.pop(0)
+            holds.append(choose(stance, way, terrain, times, on_foot[stance.limb]))
+        if k + 1 == len(times):
+            break
+        way.yaw[k + 1], way.carried[k + 1] = way.yaw[k], way.carried[k]
+        standing = [hold for hold in holds if hold.stance.bears and hold.stance.first <= k < hold.stance.last]
+        if standing:
+            now = np.array([hold.place[k - hold.stance.first] for hold in standing])
+            then = np.array([hold.place[k + 1 - hold.stance.first] for hold in standing])
+            turn = np.mean([_yaw(hold.turn[k + 1 - hold.stance.first], hold.turn[k - hold.stance.first])
+                            for hold in standing])
+            middle, moved = now.mean(0)[:2], (then - now).mean(0)[:2]
+            c, s = np.cos(turn), np.sin(turn)
+            way.yaw[k + 1] += turn
+            way.carried[k + 1] = np.array([[c, -s], [s, c]]) @ (way.carried[k] - middle) + middle + moved
+    return way, holds
 
 
-def _weights(times: Array, touching: Bools, character: Character) -> Array:
-    """(K, P) feet are always led; hands and knees only while they carry, and a little before and after."""
-    points = character.points
-    weights = np.ones(touching.shape)
-    others = ~points.of_kind("foot")
-    if others.any():
-        dt = float(times[-1] - times[0]) / (len(times) - 1)
-        width = max(1, int(round(FADE / dt)))
-        for p in np.flatnonzero(others):
-            if not touching[:, p].any():
-                weights[:, p] = 0.0
-                continue
-            away = ndimage.distance_transform_edt(~touching[:, p])
-            weights[:, p] = smooth(1.0 - away / width)
-    return weights
+def _yaw(after: Array, before: Array) -> float:
+    """rad about the vertical between two turns."""
+    return float(rotation.log(rotation.multiply(after, rotation.conjugate(before)))[2])
 
 
-def _carry_body(tree: Tree, shape: Shape, motion: Motion, joints: Array, new: Array,
-                holds: list[Foothold]) -> tuple[Motion, Array]:
-    """Root height, place and lean: the body goes where its supports go, smoothly, and within the legs' reach.
-
-    Also which limbs are down, (K, L)."""
-    character = tree.character
-    points = character.points
-    unit, times = character.leg_length, motion.times
-    dt = float(times[-1] - times[0]) / (len(times) - 1)
-    limbs = len(points.limbs)
-    down = np.zeros((len(times), limbs))
-    for hold in holds:
-        down[hold.stance.first:hold.stance.last + 1, hold.stance.limb] = 1.0
-    calm = max(CALM / dt, 1.0)
-    on_foot = np.array([limb.kind == "foot" for limb in points.limbs])
-    share = ndimage.gaussian_filter1d(down, calm, axis=0, mode="nearest") + 1e-3      # (K, L)
-    share = np.where(on_foot, SWINGING + (1.0 - SWINGING) * share, share)             # both feet carry the pelvis along
-    moved = new - joints                                                             # displacement of each limb
-    for hold in holds:                                                               # without the swing's own lift
-        moved[hold.stance.first:hold.stance.last + 1, hold.stance.limb] = (hold.place - hold.stance.centre)
-    held = _between(times, moved, down)
-    arm = joints[..., :2] - motion.positions[:, None, :2]
-    prone = len([limb for limb in points.limbs if limb.kind == "foot"]) > 2
-    many = np.clip(share.sum(1) - 2.0, 0.0, 1.0)
-    base = np.where(prone, PRONE_BASE, LEAN_BASE * (1.0 - many) + PRONE_BASE * many) * unit
-    offset, slope = _plane(arm, held, share, base)
-    offset = ndimage.gaussian_filter1d(offset, calm, axis=0, mode="nearest")
-    slope = ndimage.gaussian_filter1d(slope, max(LEAN_CALM / dt, 1.0), axis=0, mode="nearest")
-    normal = np.concatenate((-slope, np.ones((len(times), 1))), axis=1)
-    lean = rotation.between(np.broadcast_to([0.0, 0.0, 1.0], normal.shape), normal)
-    rotations = motion.rotations.copy()
-    rotations[:, 0] = rotation.multiply(lean, rotations[:, 0])
-    positions = motion.positions + offset
-    started = motion.with_poses(positions, rotations)
-    positions[:, 2] += _sink(tree, shape, motion, started, joints, new, down, calm)
-    return motion.with_poses(positions, rotations), down
-
-
-def _within_reach(tree: Tree, shape: Shape, keys: Motion, started: Motion, joints: Array, new: Array,
-                  down: Array) -> tuple[Array, tuple[tuple[int, str], ...]]:
-    """Feet that are farther from the hip than the leg is long come nearer; if they should stand there, it is said."""
-    character = tree.character
-    points = character.points
-    new, notes = new.copy(), []
-    for n, limb in enumerate(points.limbs):
-        foot = int(points.link[points.limb == n].min())
-        if limb.kind != "foot" or not leg_chain(character, foot):
+def _heels(tree: Tree, shape: Shape, motion: Motion, touching: Bools, holds: list[Foothold], limbs: list[Reach],
+           paths: Array) -> dict[int, Heel]:
+    """The heels of all feet that have toes to stand on."""
+    points, out = tree.character.points, {}
+    for reach in limbs:
+        own = np.flatnonzero(points.limb == reach.limb)
+        groups = np.unique(points.group[own])
+        if points.limbs[reach.limb].kind != "foot" or len(groups) < 2:
             continue
-        hip, length = leg_chain(character, foot)[0], leg_length(character, foot)
-        own = np.linalg.norm(_path(tree, shape, keys, hip) - joints[:, n], axis=1)
-        place = _path(tree, shape, started, hip)
-        away = new[:, n] - place
-        far = np.linalg.norm(away, axis=1)
-        longest = np.maximum(STRAIGHT * length, np.minimum(own, length))
-        short = np.maximum(far - longest, 0.0)
-        new[:, n] -= away * (short / np.maximum(far, 1e-9))[:, None]
-        missed = short * (down[:, n] > 0.0)
-        if missed.max() > MISSED:
-            worst = int(missed.argmax())
-            gap = 100 * missed[worst]
-            notes.append((worst, f"{limb.name} stays {gap:.0f} cm off the ground: the leg is too short."))
-    return new, tuple(notes)
-
-
-def _between(times: Array, moved: Array, down: Array) -> Array:
-    """Displacements of the footholds, carried smoothly through the swings between them."""
-    out = moved.copy()
-    for limb in range(moved.shape[1]):
-        held = down[:, limb] > 0.0
-        if not held.any():
-            out[:, limb] = 0.0
-            continue
-        known = np.flatnonzero(held)
-        for axis in range(3):
-            out[:, limb, axis] = np.interp(times, times[known], moved[known, limb, axis])
+        front, back = (np.flatnonzero(points.group[own] == g) for g in (groups[-1], groups[0]))
+        toe = toe_of(tree.character, reach.end)
+        ball = (paths[:, own[front]].mean(1) if toe is None else
+                point_paths(tree, shape, motion, np.array([toe]), np.zeros((1, 3)))[:, 0])
+        mine = [hold for hold in holds if hold.stance.limb == reach.limb]
+        out[reach.limb] = heel_of(paths[:, own], ball, front, back, touching[:, own], mine)
     return out
 
 
-def _plane(arm: Array, moved: Array, share: Array, base: Array) -> tuple[Array, Array]:
-    """Weighted fit  moved = offset + slope . arm  per frame; the slope only of heights, drawn to zero over `base`."""
-    total = share.sum(1)
-    middle = (share[..., None] * arm).sum(1) / total[:, None]
-    mean = (share[..., None] * moved).sum(1) / total[:, None]
-    away = arm - middle[:, None]
-    spread = np.einsum("kl,kli,klj->kij", share, away, away)
-    spread[:, (0, 1), (0, 1)] += (total * base * base)[:, None]
-    pull = np.einsum("kl,kli,kl->ki", share, away, moved[..., 2] - mean[:, None, 2])
-    slope = np.linalg.solve(spread, pull[..., None])[..., 0]
-    offset = mean.copy()
-    offset[:, 2] -= (slope * middle).sum(1)
-    return offset, slope
-
-
-def _path(tree: Tree, shape: Shape, motion: Motion, link: int) -> Array:
-    return point_paths(tree, shape, motion, np.array([link]), np.zeros((1, 3)))[:, 0]
-
-
-def _sink(tree: Tree, shape: Shape, keys: Motion, motion: Motion, joints: Array, new: Array, down: Array,
-          calm: float) -> Array:
-    """(K,) how far the body must go down so that no standing leg is longer than it can be."""
-    character = tree.character
-    points = character.points
-    low = np.zeros(len(motion))
-    for n, limb in enumerate(points.limbs):
-        foot = int(points.link[points.limb == n].min())
-        if limb.kind != "foot" or not leg_chain(character, foot):
-            continue
-        hip, length = leg_chain(character, foot)[0], leg_length(character, foot)
-        own = np.linalg.norm(_path(tree, shape, keys, hip) - joints[:, n], axis=1)
-        gap = _path(tree, shape, motion, hip) - new[:, n]
-        longest = np.maximum(STRAIGHT * length, np.minimum(own, length))  # the clip's own stretch is allowed
-        flat = np.minimum(np.linalg.norm(gap[:, :2], axis=1), 0.9 * longest)
-        room = np.sqrt(longest ** 2 - flat ** 2) - gap[:, 2]
-        near = ndimage.maximum_filter1d(down[:, n], max(int(calm), 1))
-        low = np.minimum(low, np.where(near > 0.0, np.minimum(room, 0.0), 0.0))
-    window = max(int(3 * calm), 1)
-    return np.asarray(ndimage.gaussian_filter1d(ndimage.minimum_filter1d(low, 2 * window + 1), calm, mode="nearest"))
+def _still_touching(tree: Tree, shape: Shape, planned: Motion, touching: Bools, paths: Array, terrain: Terrain,
+                    ground: float) -> Bools:
+    """(K, P) contacts without those that the plan has lifted, as long as something of their limb stays down."""
+    points = tree.character.points
+    there = point_paths(tree, shape, planned, points.link, shape.points)
+    high = terrain.probe_over(there, planned.times).distance
+    lifted = high > np.maximum(paths[..., 2] - ground, 0.0) + LIFTED
+    out = touching & ~lifted
+    for n in range(len(points.limbs)):
+        own = points.limb == n
+        lost = touching[:, own].any(1) & ~out[:, own].any(1)
+        out[np.ix_(lost, own)] = touching[np.ix_(lost, own)]
+    return np.asarray(out)

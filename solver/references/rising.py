@@ -23,15 +23,17 @@ from ..model.state import State
 from ..numerics import rotation
 from ..physics.kinematics import forward, place
 from ..physics.legs import leg_chain, step_to
+from ..physics.limits import JointLimits
 from ..physics.shape import Shape
 from ..physics.skin import Skin
 from .clip import Clip
 
 COAST = 0.15              # s in which speed left from the fall dies out
-UPRIGHT = 0.85            # of the time: the root has turned
-ARRIVED = 0.75            # of the time: the root is where the clip has it, but for its height
-LOW = 0.12                # of the time before the root begins to rise
-GATHER = (0.05, 0.50)     # of the time: feet go to their places
+UPRIGHT = 0.75            # of the time: the root has turned
+ARRIVED = 0.6             # of the time: the root is where the clip has it, but for its height
+LOW = 0.05                # of the time before the root begins to rise
+GATHER = (0.18, 0.75)     # of the time: feet go to their places, once the body has begun to turn
+FLAT = 0.3                # of a foot's way: from here on it turns to stand; before, it hangs as the pose has it
 ARRIVE = 0.15             # of the time before a foot is in its place: from easing to exactness
 EASE = 0.08               # s
 FOLD = 0.9                # rad that knees bend on the way, at most
@@ -49,7 +51,7 @@ class Rise:
     slide: float       # m, how far the body has to go along the ground
 
 
-def plan_rise(clip: Clip, skin: Skin, state: State, k: int, end: int) -> Rise:
+def plan_rise(clip: Clip, skin: Skin, limits: JointLimits, state: State, k: int, end: int) -> Rise:
     """From `state` at sub-step k to the clip at sub-step `end`."""
     run = slice(k, end + 1)
     times = clip.times[run] - clip.times[k]
@@ -60,6 +62,12 @@ def plan_rise(clip: Clip, skin: Skin, state: State, k: int, end: int) -> Rise:
     share = _quintic(u)[:, None, None]
     start_r = rotation.log(start_q)
     rotations = rotation.exp(start_r + share * (_unwrapped(rotation.log(keys_q), start_r[-1]) - start_r))
+    feet = [_Foot(clip, n, k, end) for n, limb in enumerate(clip.character.points.limbs) if limb.kind == "foot"]
+    feet = [foot for foot in feet if foot.has_leg]
+    for foot in feet:  # a sole has its shape when it arrives, or its toes would be in the ground
+        r = rotation.log(start_q[:, foot.toes])
+        keys_r = _unwrapped(rotation.log(keys_q[foot.at][:, foot.toes]), r[-1])
+        rotations[:, foot.toes] = rotation.exp(r + _quintic(u / GATHER[1])[:, None, None] * (keys_r - r))
     turn = _quintic(u / UPRIGHT)[:, None]
     around = _unwrapped(rotation.subtract(keys_q[:, 0], start_q[:, 0]), np.zeros(3))
     rotations[:, 0] = rotation.add(start_q[:, 0], turn * around)
@@ -68,16 +76,17 @@ def plan_rise(clip: Clip, skin: Skin, state: State, k: int, end: int) -> Rise:
     motion = Motion(clip.times[run], positions, rotations, clip.followed.part(k, end + 1).offsets,
                     clip.followed.part(k, end + 1).scales)
 
-    feet = [_Foot(clip, n, k, end) for n, limb in enumerate(clip.character.points.limbs) if limb.kind == "foot"]
-    feet = [foot for foot in feet if foot.has_leg]
     motion = _folded(clip, motion, feet, u)
     for _ in range(2):
         motion = _within_reach(clip, shape, motion, feet, times, u)
         motion = _above_ground(clip, skin, shape, _stepping(clip, shape, motion, feet, u), motion, times, u)
     motion = _stepping(clip, shape, motion, feet, u)
+    on_the_way = (1.0 - _quintic((u - GATHER[1] + ARRIVE) / ARRIVE))[:, None]
+    rotations = _limited(clip, motion.rotations)
+    rotations = rotation.add(rotations, on_the_way[..., None] * rotation.subtract(limits.kept(rotations), rotations))
+    motion = motion.with_poses(motion.positions, rotations)
     lifted = _above_ground(clip, skin, shape, motion, motion, times, u).positions
-    positions, rotations = motion.positions.copy(), _limited(clip, motion.rotations)
-    positions += (1.0 - _quintic((u - GATHER[1] + ARRIVE) / ARRIVE))[:, None] * (lifted - positions)
+    positions = motion.positions + on_the_way * (lifted - motion.positions)
     positions[0], rotations[0] = state.position, state.rotations
     positions[-1], rotations[-1] = clip.positions[end], clip.rotations[end]
     return Rise(positions, rotations, float(np.linalg.norm((keys_x[-1] - state.position)[:2])))
@@ -103,8 +112,11 @@ class _Foot:
         stands = np.flatnonzero(down)
         arrives = stands[stands >= ARRIVED * (len(down) - 1)]
         wait = int(arrives[0]) if len(arrives) else int(stands[-1]) if len(stands) else 0
-        at = np.maximum(np.arange(len(down)), wait)
-        self.ankle, self.turned = ankle[at], turned[at]
+        self.at: Ints = np.maximum(np.arange(len(down)), wait)
+        self.ankle, self.turned = ankle[self.at], turned[self.at]
+        below = clip.character.is_ancestor[:, self.link].copy()
+        below[self.link] = False
+        self.toes: Ints = np.flatnonzero(below)
 
 
 def _coasting(clip: Clip, state: State, times: Array) -> tuple[Array, Array]:
@@ -149,8 +161,8 @@ def _targets(clip: Clip, shape: Shape, motion: Motion, foot: _Foot, u: Array) ->
     wanted = ankle + share * (foot.ankle - ankle)
     lift = CLEAR * clip.character.leg_length * 64.0 * (way * (1.0 - way)) ** 3
     wanted[:, 2] += lift
-    fallen = there[:1]
-    turned = rotation.add(fallen, share * rotation.subtract(foot.turned, np.broadcast_to(fallen, there.shape)))
+    flat = _quintic((way - FLAT) / (1.0 - FLAT))[:, None]
+    turned = rotation.add(there, flat * _unwrapped(rotation.subtract(foot.turned, there), np.zeros(3)))
     # the sole stays above the ground on the way
     points = clip.character.points
     sole = foot.points[points.link[foot.points] == foot.link]

@@ -120,6 +120,55 @@ def test_keys_outside_the_range_still_play() -> None:
     assert degrees < DEGREES and metres < METRES
 
 
+@pytest.mark.parametrize("mode", ["XYZ", "AXIS_ANGLE", "QUATERNION"])
+def test_a_spinning_bone_keeps_its_turns(mode: str) -> None:
+    """Baked in the middle of its third turn, while Blender stands at its first: the curve does not jump."""
+    ob = make_armature(bpy, PERSON)
+    key_sway(bpy, ob, last=49, still=("hand.L",))
+    hand = ob.pose.bones["hand.L"]
+    hand.rotation_mode = mode
+    for frame in range(1, 50):
+        angle = 4.0 * np.pi * (frame - 1) / 48
+        if mode == "XYZ":
+            hand.rotation_euler = (0.0, angle, 0.0)
+        elif mode == "AXIS_ANGLE":
+            hand.rotation_axis_angle = (angle, 0.0, 1.0, 0.0)
+        else:
+            hand.rotation_quaternion = (np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0)
+        hand.keyframe_insert({"XYZ": "rotation_euler", "AXIS_ANGLE": "rotation_axis_angle"}.get(
+            mode, "rotation_quaternion"), frame=frame)
+    bpy.context.scene.frame_set(1)
+    source = ob.animation_data.action
+    baked = check(ob, Setup(start=30, end=40))
+    for (path, index), keys in all_keys(source).items():
+        if "hand.L" in path:
+            before, after = ({key[0]: key[1] for key in some} for some in (keys, all_keys(baked.action)[path, index]))
+            assert max(abs(before[f] - after[f]) for f in range(1, 50)) < 1e-4
+
+
+def test_motion_from_tracks() -> None:
+    ob = make_armature(bpy, PERSON)
+    action = key_sway(bpy, ob, first=3, last=27)
+    strip = ob.animation_data.nla_tracks.new().strips.new("take", 3, action)
+    if hasattr(action, "slots"):
+        strip.action_slot = action.slots[0]
+    ob.animation_data.action = None
+    degrees, metres, baked = round_trip(bpy, ob)
+    assert degrees < DEGREES and metres < METRES and tuple(baked.study.samples.frames[[0, -1]]) == (3.0, 27.0)
+
+
+def test_a_switched_off_collection_is_refused() -> None:
+    ob = make_armature(bpy, PERSON)
+    key_sway(bpy, ob)
+    home = bpy.data.collections.new("Off")
+    bpy.context.scene.collection.children.link(home)
+    home.objects.link(ob)
+    bpy.context.scene.collection.objects.unlink(ob)
+    bpy.context.view_layer.layer_collection.children["Off"].exclude = True
+    with pytest.raises(ValueError, match="Tick its collection"):
+        round_trip(bpy, ob)
+
+
 def test_a_rig_that_is_not_keyed_at_all_stands_still() -> None:
     ob = make_armature(bpy, PERSON)
     bpy.context.scene.frame_end = 12

@@ -7,6 +7,7 @@ import pytest
 
 from solver import (
     ContactOverride,
+    InputError,
     Load,
     Motion,
     Plane,
@@ -353,3 +354,88 @@ def test_a_motion_of_two_frames_is_enough() -> None:
     character, motion = synthetic.walk(rate=30, duration=1.0)
     result = finish(bake(Scene(character, motion.part(0, 2), pushes=(PUSH,))))
     assert is_finite(result)
+
+
+def test_a_controller_used_twice_gives_the_same_numbers() -> None:
+    character, motion = synthetic.walk(rate=30, duration=2.0)
+    world = Scene(character, motion, pushes=(Push.constant("chest", (0.0, 200.0, 0.0), 0.5, 0.2),))
+    controller = QuasiPhysical(world)
+    once, again = finish(bake(world, controller)), finish(bake(world, controller))
+    np.testing.assert_array_equal(once.motion.rotations, again.motion.rotations)
+    assert once.notes == again.notes
+
+
+def test_a_controller_of_another_scene_is_refused() -> None:
+    character, motion = synthetic.walk(rate=30, duration=1.0)
+    one, other = Scene(character, motion), Scene(character, motion)
+    with pytest.raises(InputError, match="another scene"):
+        finish(bake(one, QuasiPhysical(other)))
+
+
+def test_in_flight_a_push_moves_the_body_as_it_would_a_stone() -> None:
+    """J / m until it lands, without a helper."""
+    character, motion = synthetic.hop(rate=60, duration=3.0)
+    blow = Push.impulse("chest", (0.0, 20.0, 0.0), 0.80)
+    result = finish(bake(Scene(character, motion, pushes=(blow,))))
+    air = slice(50, 66)  # in the air from 0.75 to 1.15 s
+    assert not result.contacts[air].any()
+    drift = 60.0 * np.diff(result.com[air, 1])
+    np.testing.assert_allclose(drift, 20.0 / character.mass, rtol=0.05)
+    assert np.abs(result.aid[air, 1] - result.reference_aid[air, 1]).max() < 1.0
+
+
+def test_who_carries_more_yields_less() -> None:
+    """Twice the mass, half the way."""
+    character, motion = synthetic.squat(rate=30, duration=4.0)
+    push = Push.constant("pelvis", (0.0, 300.0, 0.0), 1.5, 0.2)
+    ways = [np.abs(result.com[45:, 1] - result.com[40, 1]).max() for load in (0.0, 75.0)
+            for result in [finish(bake(Scene(character, motion, pushes=(push,), loads=(Load("pelvis", load),))))]]
+    assert 0.4 < ways[1] / ways[0] < 0.65
+
+
+def test_the_first_frame_stands_on_the_ground_like_the_next() -> None:
+    character, motion = synthetic.squat(rate=30, duration=1.0)
+    result = finish(bake(Scene(character, motion)))
+    np.testing.assert_array_equal(result.contacts[0], result.contacts[1])
+    np.testing.assert_allclose(result.forces[0].sum(0), result.forces[1].sum(0), atol=0.05 * result.body_weight)
+
+
+def test_what_is_most_likely_not_meant_is_said() -> None:
+    character, motion = synthetic.walk(rate=30, duration=2.0)
+    late = Push.constant("chest", (0.0, 200.0, 0.0), 5.0, 0.2)
+    notes = finish(bake(Scene(character, motion, pushes=(late,)))).notes
+    assert any("outside the frame range" in note.sentence for note in notes)
+    early = Push.constant("chest", (0.0, 400.0, 0.0), 0.7, 0.2)
+    notes = finish(bake(Scene(character, motion, pushes=iter((early,)), frames=(5, 30)))).notes
+    assert any("Ease out" in note.sentence for note in notes)
+
+
+def test_frames_too_close_or_too_far_apart_are_refused() -> None:
+    character, motion = synthetic.walk(rate=30, duration=1.0)
+    close, far = motion.times.copy(), motion.times.copy()
+    close[10] = close[9] + 1e-9
+    far[10:] += 1e7
+    with pytest.raises(InputError, match="since the frame before"):
+        Scene(character, replace(motion, times=close))
+    with pytest.raises(InputError, match="sub-steps"):
+        finish(bake(Scene(character, replace(motion, times=far))))
+
+
+@needs_clips
+@pytest.mark.parametrize("bone", ["RightToeBase", "RightFoot"])
+def test_limits_of_the_rig_are_kept_under_a_push(bone: str) -> None:
+    character, motion = shared.load("walk_cmu_02_01", 30)
+    i = character.index(bone)
+    n = 1 if character.joints[i] == "hinge" else 3
+
+    def angles(rotations: np.ndarray) -> np.ndarray:
+        return rotation.twist_angle(rotations[:, i], character.axes[i])[:, None] if n == 1 \
+            else rotation.log(rotations[:, i])
+
+    r = angles(motion.rotations)
+    lower, upper, given = character.lower.copy(), character.upper.copy(), character.limits_given.copy()
+    lower[i, :n], upper[i, :n], given[i] = r.min(0), r.max(0), True
+    limited = replace(character, lower=lower, upper=upper, limits_given=given)
+    push = Push.constant("Spine1", (0.0, 600.0, 0.0), 0.5, 0.2)
+    turned = angles(finish(bake(Scene(limited, motion, pushes=(push,)))).motion.rotations)
+    assert np.maximum(r.min(0) - turned, turned - r.max(0)).max() < 1e-3

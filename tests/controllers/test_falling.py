@@ -1,194 +1,86 @@
 """Falls: whatever it did before, a body that is let go falls as a body does, comes to rest, and can get up again."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from solver import Character, Load, Motion, Plane, Push, QuasiPhysical, Scene, State, Terrain
+from solver import Character, Load, Motion, Plane, Push, Scene, State, Terrain
 from solver.controllers.falling import LIMP, TENSE, USUAL, Falling, FallStep, Settings
 from solver.model.character import ContactPoints, Limb
 from solver.numerics import rotation
-from solver.physics.dynamics import Dynamics, dynamics, point_jacobian, points
+from solver.physics.dynamics import point_jacobian, points
 from solver.physics.kinematics import forward, place
-from solver.physics.outside import load_masses, loaded
-from solver.references.clip import Clip
 from tests import terrains, worlds
 from tests.clips import synthetic
 from tests.clips.shared import needs_clips
-from tests.controllers.pushed import NAMES, clip, part
+from tests.controllers.falls import (
+    BODIES,
+    GROUNDS,
+    LASTS,
+    RATES,
+    WAIT,
+    Case,
+    Fall,
+    four_legged_case,
+    let_go,
+    measure,
+    random_case,
+    waiting,
+)
+from tests.controllers.pushed import clip, part
 from tests.tolerances import JUDGE, PLAYBACK, ROUNDING, THEORY
 
 DEEP = 0.01         # m: nothing goes deeper
-RISE = 0.5          # J: energy never rises by more
+RISE = 0.05         # J: energy never rises by more, of some 600 that a fall costs
 QUIET = 1e-3        # m/s and rad/s, after rest
 LIMIT = 0.02        # rad past a joint's limit
-RATES = (24, 25, 30, 48, 60, 120)
-LASTS = 0.2         # s, of a push
-WAIT = 8.0          # s, in which everything must have come to rest
-BODIES = tuple(name for name in NAMES if name != "made_ghost")  # keys stretch the ghost: see its own test
-
-
-@dataclass(frozen=True, eq=False)
-class Fall:
-    """One fall and everything that can be asked about it."""
-
-    clip: Clip
-    falling: Falling
-    states: tuple[State, ...]
-    steps: tuple[FallStep, ...]
-    first: int            # sub-step of the release
-
-    @property
-    def times(self) -> np.ndarray:
-        return np.array([state.time for state in self.states])
-
-    @cached_property
-    def motions(self) -> list[Dynamics]:
-        return [self._motion(n) for n in range(len(self.states))]
-
-    def _motion(self, n: int) -> Dynamics:
-        clip, state = self.clip, self.states[n]
-        k = min(self.first + n, clip.steps)
-        loads = clip.scene.loads
-        shape = loaded(clip.tree, clip.shape.at(k), loads, load_masses(loads, state.time))
-        pose = forward(clip.tree, shape.offsets, state.position, state.rotations)
-        return dynamics(clip.tree, shape, pose, state.velocity, np.zeros(clip.tree.nv), clip.scene.gravity)
-
-    def energies(self) -> np.ndarray:
-        """(n,) kinetic and potential, J."""
-        out = []
-        for n, state in enumerate(self.states):
-            motion = self.motions[n]
-            assert motion.M is not None
-            kinetic = 0.5 * state.velocity @ motion.M @ state.velocity
-            out.append(kinetic - self.clip.character.mass * self.clip.scene.gravity @ motion.com)
-        return np.array(out)
-
-    def depths(self) -> np.ndarray:
-        """(n, S) m by which each sphere of the skin is in the ground, beyond what it was when the fall began."""
-        skin = self.falling.skin
-        out = []
-        for n, state in enumerate(self.states):
-            where = place(self.motions[n].pose, skin.link, skin.position)
-            out.append(skin.radius - self.clip.terrain.probe(where, state.time).distance)
-        depth = np.array(out)
-        return depth - np.maximum(depth[0], 0.0)
-
-
-def let_go(scene: Scene, start: float, settings: Settings = USUAL, until: float = WAIT, after: float = 0.0,
-           shove: Sequence[float] | None = None) -> Fall:
-    """Release at a time; ends `after` seconds after rest, or `until` seconds after release. `shove`: velocity added."""
-    followed = Clip(scene)
-    k = first = int(np.searchsorted(followed.times, start - 1e-9))
-    v = followed.v[k].copy()
-    if shove is not None:
-        v[:len(shove)] += shove
-    state = State(float(followed.times[k]), followed.positions[k], followed.rotations[k], v)
-    falling = Falling(followed, settings, state, k)
-    states, steps, rested = [state], [], 0.0
-    while k < followed.steps and followed.times[k] < start + until and rested <= after:
-        step = falling.step(state, k)
-        state = step.state
-        states.append(state)
-        steps.append(step)
-        rested = rested + float(followed.dt[k]) if falling.is_resting else 0.0
-        k += 1
-    return Fall(followed, falling, tuple(states), tuple(steps), first)
-
-
-def waiting(motion: Motion, start: float, seconds: float) -> Motion:
-    """The motion from shortly before `start`, its last pose held so that there is time to fall and rise."""
-    first = max(0, int(np.searchsorted(motion.times, start - 0.3)))
-    motion = motion.part(first, min(len(motion), int(np.searchsorted(motion.times, start + seconds)) + 1))
-    more = int(np.ceil((start + seconds - motion.times[-1]) * motion.rate))
-    if more <= 0:
-        return motion
-    times = np.concatenate((motion.times, motion.times[-1] + np.arange(1, more + 1) / motion.rate))
-
-    def held(values: np.ndarray | None) -> np.ndarray | None:
-        return None if values is None else np.concatenate((values, np.repeat(values[-1:], more, axis=0)))
-
-    positions, rotations = held(motion.positions), held(motion.rotations)
-    assert positions is not None and rotations is not None
-    return Motion(times, positions, rotations, held(motion.offsets), held(motion.scales))
-
-
-@dataclass(frozen=True)
-class Case:
-    """A clip, released somewhere in it while something pushes."""
-
-    name: str
-    rate: int
-    seed: int
-    ground: str = "flat"
-
-    def fall(self, **options: Any) -> Fall:
-        generator = np.random.default_rng(self.seed)
-        character, motion = clip(self.name, self.rate)
-        start = float(motion.times[0] + generator.uniform(0.1, 0.8) * min(motion.duration - 0.2, 4.0))
-        force = generator.choice([0.0, 100.0, 200.0, 300.0, 500.0, 800.0]) * character.mass / 75.0
-        angle = generator.uniform(0.0, 2.0 * np.pi)
-        direction = np.array([np.cos(angle), np.sin(angle), generator.uniform(-0.3, 0.3)])
-        body = part(self.name, str(generator.choice(["chest", "head", "thigh"])))
-        push = Push.constant(body, force * direction, start, LASTS)
-        settings = Settings(float(generator.choice([0.0, 0.02, 0.06, 0.06, 0.2])), float(generator.uniform(0.1, 1.2)),
-                            float(generator.choice([0.0, 0.1, 0.25, 0.5])))
-        terrain: Terrain | None = None
-        if self.ground != "flat":
-            terrain = terrains.random_terrain(self.seed, self.ground)[1]
-        scene = Scene(character, waiting(motion, start, WAIT + 1.5), terrain, pushes=(push,))
-        return let_go(scene, start, settings, **options)
+ALIKE = ("walk_turn_left_90_cmu_69_24", "walk_turn_180_cmu_39_11", "carry_suitcase_cmu_70_01", "fast_walk_cmu_16_21",
+         "pair_stumble_B_cmu_23_12", "squat_pick_up_set_down_cmu_69_70", "jump_forward_cmu_13_11",
+         "dance_pirouette_cmu_05_02", "jump_up_balance_cmu_02_04", "cartoon_sneak_cmu_120_13")  # another is like it
 
 
 def check(fall: Fall) -> None:
     """What every fall owes."""
-    assert fall.falling.is_resting, "does not come to rest"
-    depth = fall.depths()
-    assert depth.max() < DEEP, f"{1e3 * depth.max():.1f} mm deep at {fall.times[depth.max(1).argmax()]:.2f} s"
-    over = max((push.times[-1] for push in fall.clip.scene.pushes), default=0.0)
-    energy = fall.energies()[fall.times >= over]
-    rise = energy - np.minimum.accumulate(energy)
-    assert rise.max() < RISE * max(1.0, fall.clip.character.mass / 75.0), f"energy rises by {rise.max():.2f} J"
-    limits = fall.falling.limits
-    assert max(limits.excess(state.rotations) for state in fall.states) < LIMIT, "past a joint's limit"
+    figures = measure(fall)
+    assert figures.rests, "does not come to rest"
+    assert figures.depth < DEEP, f"{1e3 * figures.depth:.1f} mm deep"
+    assert figures.gain < RISE, f"energy rises by {figures.gain:.2f} J"
+    assert figures.speed < QUIET, "trembles at rest"
+    assert figures.excess < LIMIT, "past a joint's limit"
     for state in fall.states:
         assert np.isfinite(state.velocity).all() and np.isfinite(state.rotations).all()
 
 
-def captured(names: Sequence[str]) -> list:
-    return [pytest.param(name, marks=() if name.startswith("made_") else needs_clips, id=name) for name in names]
-
-
 # ---------------------------------------------------------------------------------------------------------- every fall
 
-@pytest.mark.parametrize("name", captured(BODIES))
+@pytest.mark.parametrize("name", [pytest.param(name, id=name, marks=[
+    *(() if name.startswith("made_") else (needs_clips,)), *((pytest.mark.exhaustive,) if name in ALIKE else ())])
+    for name in BODIES])
 def test_every_clip_falls_and_comes_to_rest(name: str) -> None:
     check(Case(name, RATES[BODIES.index(name) % len(RATES)], BODIES.index(name)).fall())
 
 
 @pytest.mark.exhaustive
+@needs_clips
 @pytest.mark.parametrize("seed", range(100))
 def test_random_falls_on_flat_ground(seed: int) -> None:
-    generator = np.random.default_rng(10_000 + seed)
-    name = str(generator.choice(BODIES))
-    check(Case(name, int(generator.choice(RATES)), seed).fall())
+    check(random_case(seed).fall(after=0.1))
 
 
 @pytest.mark.exhaustive
 @needs_clips
-@pytest.mark.parametrize("ground", ["slope", "stairs", "rough", "fine", "bumpy"])
-@pytest.mark.parametrize("seed", range(20))
-def test_random_falls_on_any_ground(seed: int, ground: str) -> None:
-    generator = np.random.default_rng(20_000 + seed)
-    name = str(generator.choice(BODIES))
-    fall = Case(name, int(generator.choice(RATES)), seed, ground).fall()
-    assert fall.falling.is_resting
-    assert fall.depths().max() < DEEP
-    assert max(fall.falling.limits.excess(state.rotations) for state in fall.states) < LIMIT
+@pytest.mark.parametrize("seed", range(100))
+def test_random_falls_on_any_ground(seed: int) -> None:
+    check(random_case(seed, GROUNDS[seed % len(GROUNDS)]).fall(after=0.1))
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("seed", range(50))
+def test_random_falls_on_four_legs(seed: int) -> None:
+    grounds = ("flat", *GROUNDS)
+    check(four_legged_case(seed, grounds[seed % len(grounds)]).fall(after=0.1))
 
 
 @pytest.mark.parametrize("settings", [
@@ -427,6 +319,14 @@ def risen(name: str, rate: int, seconds: float = 1.5) -> tuple[Fall, int, list[S
     return get_up(character, waiting(motion, start, WAIT), start, push, seconds)
 
 
+def depths(fall: Fall, state: State, k: int) -> np.ndarray:
+    """(S,) m by which the skin is in the ground."""
+    followed, skin = fall.clip, fall.falling.skin
+    pose = forward(followed.tree, followed.shape.at(k).offsets, state.position, state.rotations)
+    places = place(pose, skin.link, skin.position)
+    return np.asarray(skin.radius - followed.terrain.probe(places, state.time).distance)
+
+
 @pytest.mark.parametrize("name, rate", [
     ("made_walk", 24), ("made_trot", 30), pytest.param("walk_cmu_02_01", 30, marks=needs_clips),
     pytest.param("cartwheel_cmu_49_07", 120, marks=[needs_clips, pytest.mark.exhaustive]),
@@ -439,51 +339,17 @@ def test_who_gets_up_is_back_on_the_keys(name: str, rate: int) -> None:
     assert np.abs(rotation.subtract(states[-1].rotations, followed.rotations[end])).max() < PLAYBACK
     assert np.abs(states[-1].position - followed.positions[end]).max() < PLAYBACK
     assert np.abs(states[-1].velocity - followed.v[end]).max() < PLAYBACK
-    # no jump on the way, and nothing in the ground that was not there at either end
-    fastest = max(float(np.abs(state.velocity[3:]).max()) for state in states)
-    assert fastest < 20.0
-    skin = fall.falling.skin
-    deep = []
+    # no jump and no impossible bend on the way, and nothing in the ground that is not there before, or in the keys
+    fastest = max(float(np.abs(state.velocity[6:]).max()) for state in states)
+    assert fastest < max(10.0, 1.1 * float(np.abs(followed.v[:, 6:]).max()))
+    assert max(fall.falling.limits.excess(state.rotations) for state in states) < 0.1
+    lying = depths(fall, states[0], begin)
     for n, state in enumerate(states):
-        pose = forward(followed.tree, followed.shape.at(begin + n).offsets, state.position, state.rotations)
-        deep.append(skin.radius - followed.terrain.probe(place(pose, skin.link, skin.position), state.time).distance)
-    depth = np.array(deep)
-    assert (depth - np.maximum(np.maximum(depth[0], depth[-1]), 0.0)).max() < 2.0 * DEEP
+        keys = State(state.time, followed.positions[begin + n], followed.rotations[begin + n], state.velocity)
+        allowed = np.maximum(np.maximum(lying, depths(fall, keys, begin + n)), 0.0)
+        assert (depths(fall, state, begin + n) - allowed).max() < DEEP
     for step in steps:
         assert np.isfinite(step.torque).all() and np.isfinite(step.aid).all()
-
-
-@pytest.mark.parametrize("name, rate", [("made_walk", 30), pytest.param(
-    "walk_cmu_02_01", 60, marks=[needs_clips, pytest.mark.exhaustive])])
-def test_walk_and_be_pushed_and_fall_and_get_up_and_walk_on(name: str, rate: int) -> None:
-    """Under two controllers; no joint is thrown at the hand-overs, and the end is on the keys."""
-    character, motion = clip(name, rate)
-    start = float(motion.times[0]) + 0.4
-    push = Push.constant(part(name, "chest"), (0.0, 400.0, 0.0), start, LASTS)
-    scene = Scene(character, waiting(motion, start, 7.0), pushes=(push,))
-    tracking = QuasiPhysical(scene)
-    followed = tracking.clip
-    state, falling, k = tracking.start(), None, 0
-    speeds = [state.velocity]
-    while k < followed.steps:
-        time = float(followed.times[k])
-        if falling is None and time >= start + 0.15:
-            falling = Falling(followed, USUAL, state, k)
-        if falling is not None and falling.is_resting:
-            falling.rise(k, 1.5)
-        if falling is not None and falling.has_risen(k):
-            break
-        state = (tracking if falling is None else falling).step(state, k).state
-        speeds.append(state.velocity)
-        k += 1
-    assert falling is not None and falling.has_risen(k), "it did not get up"
-    again = QuasiPhysical(scene)
-    for later in range(k, min(k + 30, followed.steps)):
-        state = again.step(state, later).state
-        assert np.abs(rotation.subtract(state.rotations, followed.rotations[later + 1])).max() < PLAYBACK
-    thrown = np.abs(np.diff(np.array(speeds)[:, 6:], axis=0)).max(1)
-    release = round((start + 0.15 - float(followed.times[0])) / float(followed.dt[0]))
-    assert thrown[release - 2:release + 4].max() < 6.0
 
 
 def test_feet_stand_still_while_the_body_rises_over_them() -> None:
@@ -492,7 +358,7 @@ def test_feet_stand_still_while_the_body_rises_over_them() -> None:
     points_ = followed.character.points
     feet = np.flatnonzero(points_.of_kind("foot") & followed.schedule.touching[begin + len(steps)])
     assert len(feet)
-    late = states[len(states) * 55 // 100:]
+    late = states[len(states) * 76 // 100:]
     places = []
     for state in late:
         pose = forward(followed.tree, followed.shape.offsets, state.position, state.rotations)

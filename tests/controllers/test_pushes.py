@@ -22,7 +22,6 @@ from tests.controllers.pushed import (
     PARTS,
     RATES,
     Case,
-    clip,
     is_finite,
     measure,
     respond,
@@ -32,7 +31,6 @@ from tests.controllers.pushed import (
 FORCES = (50.0, 200.0, 800.0)  # N
 DEEPER = 0.005       # m that a point may go under the ground beyond what the input does
 FARTHER = 0.002      # m per frame that a planted point may slide beyond what the input does, up to 200 N
-PERSON = 75.0        # kg; for a lighter creature it is as much less as it weighs less
 SOON, NATURALLY = 1.0, 3.0   # s to be back, with the hard goal and with the Natural dial
 BOUND = 1.0          # rad: as far as a tail or a finger may swing
 
@@ -75,11 +73,9 @@ def too_deep(case: Case) -> list[str]:
             for force in FORCES if (r := respond(case, force)).penetration >= DEEPER]
 
 
-def slipping(case: Case, forces: Iterable[float] | None = None) -> list[str]:
-    if forces is None:
-        forces = (50.0, 200.0 * min(1.0, clip(case.name)[0].mass / PERSON))
+def slipping(case: Case) -> list[str]:
     return [f"{case}: under {force:g} N a foot slides {1e3 * r.slide:.1f} mm more at frame {r.when['slide']}"
-            for force in forces if (r := respond(case, force)).slide > FARTHER]
+            for force in FORCES if force <= 200.0 and (r := respond(case, force)).slide > FARTHER]
 
 
 def late(case: Case, dials: str, limit: float, seen: float) -> list[str]:
@@ -135,22 +131,17 @@ whole = pytest.mark.parametrize("name", [
 @whole
 @pytest.mark.parametrize("what", PARTS)
 @pytest.mark.parametrize(("rate", "times"), [(60.0, 3), (24.0, 1)])
-def test_pushes_anywhere_at_any_time_keep_all_promises(name: str, what: str, rate: float, times: int) -> None:
+def test_pushes_anywhere_at_any_time_keep_all_promises(name: str, what: str, rate: float, times: int,
+                                                       request: pytest.FixtureRequest) -> None:
+    if (name, what) == ("made_trot", "hand"):
+        request.applymarker(pytest.mark.xfail(strict=True, reason=(
+            "a dog's hand is the foot it stands on: 200 N on one paw of 30 kg drag it by up to 3 mm in a frame, "
+            "and 800 N, 2700 m/s2 for that paw alone, drive another 68 mm into the ground")))
     found = []
     for start, direction in product(starts(name, 0.3, times), DIRECTIONS):
         respond.cache_clear()
         case = Case(name, what, direction, start, rate)
         found += not_finite(case) + not_growing(case) + too_deep(case) + slipping(case)
-    assert not found, "\n".join(found)
-
-
-@pytest.mark.exhaustive
-@pytest.mark.xfail(strict=True, reason="200 N take a dog of 30 kg on two paws 12 cm along in 0.2 s: a leg at "
-                                       "its full length lifts its paw, up to 16 mm in a frame")
-def test_paws_of_a_small_dog_stay_under_two_thirds_of_its_weight() -> None:
-    found = []
-    for start, direction, what in product(starts("made_trot", 0.3, 3), DIRECTIONS, PARTS):
-        found += slipping(Case("made_trot", what, direction, start), [200.0])
     assert not found, "\n".join(found)
 
 

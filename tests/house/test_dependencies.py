@@ -1,6 +1,7 @@
 """Who may know whom: rules that read the imports of every file, and offences that show the rules bite.
 
-numerics <- model <- physics <- references <- controllers <- recorder <- bake <- solver.__all__
+numerics <- model <- physics <- references <- controllers <- director, fall_record <- recorder <- bake
+bake <- solver.__all__
 solver.__all__ <- addon/bridge <- addon/job <- addon/ui <- addon/command
 """
 
@@ -19,6 +20,8 @@ SOLVER_ROOMS = (  # each knows those before it
     "physics",
     "references",
     "controllers",
+    "director",
+    "fall_record",
     "recorder",
     "bake",
 )

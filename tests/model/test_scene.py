@@ -303,3 +303,29 @@ def test_easing_multiplies_the_keys() -> None:
     made = scene(amount=((0.0, 0.5),), ease=(0.2, 0.0))
     assert made.amount_at(np.array([0.1]))[0] == pytest.approx(0.25)
     assert made.amount_at(np.array([0.25]))[0] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("wrong", "words"), [
+    ({"frames": (1.5, 5.5)}, ("whole frames",)),
+    ({"frames": (1, 5, 9)}, ("whole frames",)),
+    ({"frames": (5, 5)}, ("alone", "5")),
+    ({"substeps": 1.5}, ("sub-steps",)),
+    ({"ease": (0.0, 0.0, 0.0)}, ("ease",)),
+    ({"ease": 1.0}, ("ease",)),
+])
+def test_numbers_that_fit_nothing_are_refused(wrong: dict, words: tuple[str, ...]) -> None:
+    with refusal(*words):
+        scene(**wrong)
+
+
+def test_pushes_from_a_generator_are_kept() -> None:
+    made = scene(pushes=(push for push in [Push.constant("chest", (0.0, 9.0, 0.0), 0.1, 0.1)]))
+    assert len(made.pushes) == 1
+
+
+def test_contact_points_on_no_link_are_refused() -> None:
+    character = scene().character
+    limb = Limb("foot", "foot")
+    for link, place in ((99, (0.0, 0.0, 0.0)), (-1, (0.0, 0.0, 0.0)), (0, (np.nan, 0.0, 0.0))):
+        with refusal("Contact points"):
+            character.with_points(ContactPoints.build([(limb, link, place, 0, 0.0)]))

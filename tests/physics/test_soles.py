@@ -146,8 +146,7 @@ def test_any_tree_can_be_calibrated(seed: int) -> None:
     assert np.isfinite(ground) and np.isfinite(points.position).all()
 
 
-def test_a_falling_body_gets_points_on_every_link() -> None:
+def test_a_hand_that_the_animator_names_gets_points_however_high_it_is() -> None:
     character, motion = synthetic.walk(rate=30, duration=1.0)
-    points, _ = calibrated_points(character, motion, falls=True)
-    assert set(points.link) == set(range(len(character)))
-    assert (points.radius[points.of_kind("body")] > 0.0).all()
+    assert "hand.L" not in {limb.name for limb in calibrated_points(character, motion)[0].limbs}
+    assert "hand.L" in {limb.name for limb in calibrated_points(character, motion, wanted=["hand.L"])[0].limbs}

@@ -186,6 +186,21 @@ def test_keyed_strength_and_amount_reach_the_solver(ready) -> None:
     assert scene.amount[0][1] == 0.0 and scene.amount[-1][1] == 1.0
 
 
+def test_letting_go_is_told_or_refused(ready, tmp_path: Path) -> None:
+    from addon._link import solver
+    from addon.job import read
+
+    ready.heft.use_release, ready.heft.release_by, ready.heft.release_impulse = True, "PUSH", 12.5
+    ready.heft.use_get_up = True
+    setup = setup_of(ready)
+    assert (setup.release.impulse, setup.release.frame, setup.release.get_up) == (12.5, None, 2.0)
+    assert from_json(to_json(setup)) == setup
+    if hasattr(solver, "Release"):
+        assert finish(read(bpy.context.scene, ready, setup)).scene.release.threshold == 12.5
+    else:
+        assert "cannot let a character fall" in refusal(bpy.ops.heft.bake)
+
+
 def test_presets_turn_the_dials(ready) -> None:
     bpy.ops.heft.apply_preset(preset="Strong")
     assert setup_of(ready).dials["path_return"] == 1.5
@@ -290,12 +305,29 @@ def test_unregistering_leaves_nothing() -> None:
         addon.register()
 
 
+def test_a_missing_library_is_told_instead_of_an_error(monkeypatch) -> None:
+    import addon
+    from addon.ui import needs
+    from addon.ui.missing import words
+
+    addon.unregister()
+    monkeypatch.setattr(needs, "find_spec", lambda name: None if name == "quadprog" else object())
+    try:
+        addon.register()
+        assert hasattr(bpy.types, "HEFT_PT_missing") and "quadprog" in words()[0]
+        addon.unregister()
+        assert not hasattr(bpy.types, "HEFT_PT_missing")
+    finally:
+        monkeypatch.undo()
+        addon.register()
+
+
 def test_everything_has_a_tooltip() -> None:
     from addon.ui import _classes, properties
 
     for operator in (c for c in _classes() if issubclass(c, bpy.types.Operator)):
         assert operator.bl_description and not operator.bl_description.endswith("."), operator
-    hidden = {"level", "sentence", "remedy", "bone", "frame", "limb", "spans", "name", "rna_type"}
+    hidden = {"level", "sentence", "remedy", "bone", "frame", "limb", "spans", "frames", "name", "rna_type"}
     for group in properties.GROUPS:
         for prop in group.bl_rna.properties:
             if prop.type != "POINTER" and prop.type != "COLLECTION" and not prop.is_hidden \

@@ -26,7 +26,7 @@ from ...numerics.elimination import minimise
 from ...physics.cones import cone_edges
 from ...physics.dynamics import Dynamics, Points, coming_height, dynamics, point_jacobian, points
 from ...physics.kinematics import Pose, advance, forward
-from ...physics.shape import Shape, spatial_inertia
+from ...physics.outside import load_masses, loaded, pushed
 from ...references.clip import Clip, Moment
 from .footing import Footholds, Footing
 from .path import REACH, Path
@@ -46,27 +46,23 @@ _ONES = np.ones(3)     # x @ _ONES is x.sum(-1), in a third of the time
 class QuasiPhysical:
     """[Levine2012] on a clip; see the package's page for the problem it solves."""
 
+    is_lost = False  # the helper force keeps it up
+
     def __init__(self, scene: Scene, settings: Settings = NATURAL) -> None:
         self.scene, self.settings = scene, settings
         clip = self.clip = Clip(scene, settings.smoothing)
         self.tree = clip.tree
-        self.notes: list[Note] = []
         character = clip.character
         self._links = character.points.link
-        unit = character.leg_length
         self._grip = settings.foot_grip * np.sqrt(character.mass / HUMAN_MASS)
-        self.path = Path(settings.path_return, settings.hard_path, REACH * unit)
-        self.footing = Footing(clip, self.path, settings.step_shift)
         pose = forward(self.tree, clip.shape.at(0).offsets, clip.positions[0], clip.rotations[0])
         still = np.zeros(self.tree.nv)
         M = dynamics(self.tree, clip.shape.at(0), pose, still, still, scene.gravity).M
         assert M is not None
         self.weights = Weights(self.tree, M, settings, scene.pushes)
-        self._pushed = [(push, character.index(push.body)) for push in scene.pushes]
+        self._lands = bool(clip.schedule.touching.any())  # who never touches the ground hangs on its path
         self._load_links = [character.index(load.body) for load in scene.loads]
-        self._load_masses = np.zeros(len(scene.loads))
         self._normal: Array | None = None
-        self._binding: set[int] = set()   # names of the rows of C that bound the last step
         self._edges = np.zeros((0, 4, 3))
         self._double_rate, self._squared_rate = 2.0 * self.weights.rate[:, None], self.weights.rate[:, None] ** 2
         self._limited = np.flatnonzero((np.isfinite(clip.lower) | np.isfinite(clip.upper)).any(1))
@@ -74,10 +70,19 @@ class QuasiPhysical:
         self._hinges = np.flatnonzero(is_hinge)
         self._hinge_axes = character.axes[self._limited[self._hinges]]
         self._nearly_low, self._nearly_high = clip.lower[self._limited] + NEARLY, clip.upper[self._limited] - NEARLY
+        self.start()
 
-    def start(self) -> State:
+    def start(self, k: int = 0) -> State:
+        """Begin, or begin anew, with nothing remembered."""
         clip = self.clip
-        return State(float(clip.times[0]), clip.positions[0], clip.rotations[0], clip.v[0])
+        self.path = Path(self.settings.path_return, self.settings.hard_path, REACH * clip.character.leg_length)
+        self.footing = Footing(clip, self.path, self.settings.step_shift)
+        self._load_masses: Array = np.zeros(len(self.scene.loads))
+        self._binding: set[int] = set()   # names of the rows of C that bound the last step
+        if k == 0:
+            self.notes: list[Note] = []
+            self._noted: dict[str, int] = {}  # sentence -> the last frame that had it
+        return State(float(clip.times[k]), clip.positions[k], clip.rotations[k], clip.v[k])
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step that overflows is caught by `_finish`
     def step(self, state: State, k: int) -> Step:
@@ -86,14 +91,14 @@ class QuasiPhysical:
         dt = float(clip.dt[k])
         v = state.velocity
         taken_up = self._take_up(state.time)
-        shape = self._loaded(clip.shape.at(k))
+        shape = loaded(tree, clip.shape.at(k), self.scene.loads, self._load_masses)
         pose = forward(tree, shape.offsets, state.position, state.rotations)
         motion = dynamics(tree, shape, pose, v, moment.a, self.scene.gravity)
         if taken_up is not None:
             self._shift_goal(motion, taken_up)
         M, J_com = motion.M, motion.J_com
         assert M is not None and J_com is not None
-        external, pushed = self._pushes(motion, state.time, dt)
+        external = pushed(tree, motion, self.scene.pushes, state.time, state.time + dt)
 
         # contacts: B = J_c^T V_c
         touch = points(pose, motion, self._links, shape.points)
@@ -109,7 +114,9 @@ class QuasiPhysical:
         rho = motion.force - external - moment.torque - usual @ Bt
 
         # the goal's particle, then all targets
-        target = self.path.advance(pushed[:2] / clip.character.mass, bool(clip.is_standing[k]), dt)
+        mass = clip.character.mass + float(self._load_masses.sum())
+        is_free = not len(active) and self._lands and not clip.schedule.unsupported[k]
+        target = self.path.advance(external[:2] / mass, bool(clip.is_standing[k]), is_free, dt)
         W_half = self.weights.effort_sqrt if len(active) else self.weights.floating_sqrt   # W_tau^1/2
         W_p, coupling = self.weights.pose_at(state.time)
         S_w = motion.S[:, :3]
@@ -170,7 +177,7 @@ class QuasiPhysical:
             self._note(k, "The step had no finite answer; the keys were followed instead.")
             v, d, e = v_ref, (v_ref - state.velocity) / dt - moment.a, np.zeros_like(e)
         elif fastest > FASTEST:
-            self._note(k, f"A joint would have moved at {fastest:.0f} rad/s; it was slowed down.")
+            self._note(k, f"A joint would have moved faster than {FASTEST:.0f} rad/s; it was slowed down.")
             v = v_ref + extra * (FASTEST / fastest)
             d = (v - state.velocity) / dt - moment.a
         position, rotations = advance(tree, state.position, state.rotations, v, dt)
@@ -188,26 +195,20 @@ class QuasiPhysical:
                     contacts, forces, external, self._load_masses.copy())
 
     def _note(self, k: int, sentence: str) -> None:
+        """Once for a run of frames that have it."""
         frame = self.scene.range[0] + int(np.searchsorted(self.clip.frame_step, k))
-        self.notes.append(Note("warning", sentence, frame))
+        if self._noted.get(sentence, -2) < frame - 1:
+            self.notes.append(Note("warning", sentence, frame))
+        self._noted[sentence] = frame
 
     def _take_up(self, time: float) -> Array | None:
         """Masses of the loads at this time; if they changed, by how much."""
         if not self._load_links:
             return None
-        masses = np.array([load.mass_at(time) for load in self.scene.loads])
+        masses = load_masses(self.scene.loads, time)
         change = masses - self._load_masses
         self._load_masses = masses
         return change if change.any() else None
-
-    def _loaded(self, shape: Shape) -> Shape:
-        """The shape with the loads as point masses; the reference itself carries none, so they disturb it."""
-        if not self._load_links or not self._load_masses.any():
-            return shape
-        inertias = shape.inertias.copy()
-        for load, link, mass in zip(self.scene.loads, self._load_links, self._load_masses, strict=True):
-            inertias[link] += spatial_inertia(np.array(mass), load.point, np.zeros((3, 3)))
-        return Shape(shape.offsets, inertias, shape.points)
 
     def _shift_goal(self, motion: Dynamics, change: Array) -> None:
         """A load moves the common centre of mass at once; the path's particle takes that up and brings the body
@@ -220,23 +221,6 @@ class QuasiPhysical:
         linear = motion.momentum[3:] / whole
         self.path.shift(change @ (at.position - motion.com)[:, :2] / (whole - change.sum()),
                         change @ (at.velocity - linear)[:, :2] / (whole - change.sum()))
-
-    def _pushes(self, motion: Dynamics, time: float, dt: float) -> tuple[Array, Array]:
-        """(J_ext^T f_ext, total force) of all pushes, averaged over the step."""
-        external, total = np.zeros(self.tree.nv), np.zeros(3)
-        for push, link in self._pushed:
-            force = push.mean_force(time, time + dt)
-            if not force.any():
-                continue
-            R = motion.pose.R[link]
-            if push.frame == "body":
-                force = R @ force
-            wrench = np.empty(6)
-            wrench[:3] = rotation.skew(motion.pose.x[link] + R @ push.point) @ force
-            wrench[3:] = force
-            external += (motion.S @ wrench) * self.tree.moves[link]            # J^T f
-            total += force
-        return external, total
 
     def _pose_error(self, moment: Moment, pose: Pose, motion: Dynamics) -> Array:
         """eps_p: world angular accelerations wanted beyond those of a*."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...model.arrays import Array, Bools
-from ...model.terrain import Probe
+from ...model.terrain import Plane, Probe
 from ...physics.dynamics import Points
 from ...references.clip import Clip, Moment
 from .path import Path
@@ -18,8 +18,9 @@ HOLD = 2.0              # how much more a planted point insists than one that is
 NEAR = 0.2              # m, h_m: lower than this a foot's height is watched
 TOUCH = 0.010           # m: a simulated point this low touches
 FLOAT = 0.020           # m: a reference contact may float this much more than in the clip
-CREEP_TIME, CREEP_SPEED = 0.5, 0.024   # s, m/s: how a foot that will not lift for long slides home
+CREEP_TIME, CREEP_SPEED = 0.5, 0.03   # s, m/s: how a foot that will not lift for long slides home
 CREEP_WAIT = 1.0        # s
+CEILING = 0.5           # m over the foot: what is higher is not stepped on
 APART = 0.08            # m, feet of a biped land at least this far apart sideways (or as far as in the clip)
 
 
@@ -44,6 +45,8 @@ class Footing:
         self._held: Bools | None = None
         self._aim, self._aimed = np.zeros((len(points), 2)), np.zeros(len(points), dtype=bool)
         self._is_foot = points.of_kind("foot")
+        self._is_level = isinstance(clip.terrain, Plane) and clip.terrain.normal[2] > 1.0 - 1e-12
+        self._limbs = [np.flatnonzero(points.limb == n) for n in range(len(points.limbs))]
         feet = [np.flatnonzero(points.limb == n) for n, limb in enumerate(points.limbs) if limb.kind == "foot"]
         self._pairs = [(feet[0], feet[1]), (feet[1], feet[0])] if len(feet) == 2 else []  # bipeds only
 
@@ -67,9 +70,23 @@ class Footing:
             settled = soon & (landing < SETTLED) & self._aimed
             offset[settled, :2] = self._aim[settled]
             self._aim, self._aimed = offset[:, :2].copy(), soon
+        if not self._is_level and offset.any():
+            self._follow_ground(float(clip.times[k]), moment, offset)
         tangent = clip.touch_weight[k] * (1.0 + (HOLD - 1.0) * planted)
         normal = tangent + self._is_foot * np.minimum(np.maximum(1.0 - height * (1.0 / NEAR), 0.0), 1.0)
         return Footholds(offset, touching, planted, tangent, normal)
+
+    def _follow_ground(self, time: float, moment: Moment, offset: Array) -> None:
+        """A foot that a push has shifted stands as much higher or lower as the ground there is; of a foot across an
+        edge, what stays on its tread tells."""
+        ref, terrain = moment.points.position, self._clip.terrain
+        below = ref[:, 2] + CEILING
+        before = terrain.height(ref[:, :2], time, below).z
+        after = terrain.height(ref[:, :2] + offset[:, :2], time, below).z
+        known = np.isfinite(before) & np.isfinite(after)
+        rise = np.where(known, after, 0.0) - np.where(known, before, 0.0)
+        for own in self._limbs:
+            offset[own, 2] = rise[own[np.abs(rise[own]).argmin()]]
 
     def _stick(self, planted: Bools, points: Points, moment: Moment) -> None:
         """A contact keeps the (horizontal) distance from its target that it had when it began, until it lifts."""

@@ -27,27 +27,33 @@ class Path:
         self.offset = np.zeros(2)        # b
         self.rate = np.zeros(2)          # b'
         self.acceleration = np.zeros(2)  # b''
+        self._is_free = False
         self._before: Array | None = None  # deviation and step length of the step before
         self._before_dt = 1.0
         self._target = np.zeros(2)         # deviation that the last step aimed at
 
-    def advance(self, push: Array, standing: bool, dt: float) -> Array:
-        """Move the particle by one step under push / m (m/s2); returns b of the next step."""
+    def advance(self, push: Array, standing: bool, is_free: bool, dt: float) -> Array:
+        """Move the particle by one step under push / m (m/s2); returns b of the next step.
+
+        In flight (`is_free`) nothing but the push moves it: there is nothing to pull on."""
+        self._is_free = is_free and not self.is_hard
         if self.is_hard:
             push = np.zeros(2)
         if not (push.any() or self.offset.any() or self.rate.any()):
             self.acceleration = push
             return self.offset
         w = max(self.return_rate, STANDING_RETURN) if standing or self.is_hard else self.return_rate
-        w = w * sqrt(1.0 + float(self.offset.dot(self.offset)) / self.reach ** 2)
+        w *= sqrt(1.0 + float(self.offset.dot(self.offset)) / self.reach ** 2)
+        if self._is_free:
+            w = 0.0
         self.acceleration = push - (2.0 * w) * self.rate - (w * w) * self.offset
         self.rate = self.rate + dt * self.acceleration
         self.offset = self.offset + dt * self.rate
         return self.offset
 
     def ahead(self, seconds: Array) -> Array:
-        """(n, 2) where the particle will be if nothing else pushes."""
-        w = self.return_rate
+        """(n, 2) where the particle will be if nothing else pushes; who flies, flies until it lands."""
+        w = 0.0 if self._is_free else self.return_rate
         t = seconds[:, None]
         return np.asarray((self.offset + (self.rate + w * self.offset) * t) * np.exp(-w * t))
 

@@ -14,7 +14,7 @@ from ..base import dial, switch
 
 @dataclass(frozen=True)
 class Settings:
-    path_return: float = dial(2.8, "1/s", 0.5, 10.0, "How fast a pushed character comes back to its path.")
+    path_return: float = dial(2.9, "1/s", 0.5, 10.0, "How fast a pushed character comes back to its path.")
     hard_path: bool = switch(False, "Keep the path exactly; the body only turns about its centre of mass.")
     step_shift: bool = switch(True, "Let the feet step to where the push carries the body.")
     physicality: float = dial(500.0, "", 50.0, 2500.0, "How little help the body gets from outside. High: physical.")

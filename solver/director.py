@@ -1,0 +1,106 @@
+"""The director: who acts at each sub-step, from the keys' controller to the fall and back.
+
+    follow --let go--> fall --still--> rest --after a while--> rise --on the keys--> follow
+
+It is a controller itself, so the clock knows nothing of falls. The keys are let go at a frame, where the strength curve
+leaves 1, by a controller that has lost its balance, or by a push: the measure is the horizontal impulse of all pushes,
+forgotten over FORGET,
+
+    p' = f_xy - p / FORGET ,      let go when |p| > threshold
+
+so that a blow counts in full, a shove for what it gives before the body can step under it, and a steady lean hardly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .controllers.base import Controller
+from .controllers.falling import LIMP, USUAL, Curve, Falling, Settings
+from .model.release import Release
+from .model.result import Note, Step
+from .model.state import State
+
+FORGET = 0.5   # s: about one step of a walk
+
+
+class Director:
+    """Hands the body from one controller to the other."""
+
+    is_lost = False  # who falls is looked after
+
+    def __init__(self, release: Release, follower: Controller, settings: Settings | None = None) -> None:
+        self.clip = follower.clip
+        self._release, self._follower = release, follower
+        self._settings = settings or (LIMP if release.limp else USUAL)
+        self._told: list[Note] = []
+        self._fall: Falling | None = None
+        self._momentum = np.zeros(2)   # N s, of pushes, not yet taken up
+        self._still = 0.0              # s at rest
+        self._stays = False            # there is no time to get up
+        first = self.clip.scene.range[0]
+        self._last_call = None if release.frame is None else int(self.clip.frame_step[release.frame - first])
+
+    @property
+    def notes(self) -> list[Note]:
+        own = self._told + (self._fall.notes if self._fall is not None else [])
+        return self._follower.notes + own
+
+    def start(self, k: int = 0) -> State:
+        return self._follower.start(k)
+
+    def step(self, state: State, k: int) -> Step:
+        if self._fall is None and self._lets_go(k):
+            self._fall = Falling(self.clip, self._settings, state, k, self._curve(float(self.clip.times[k])))
+            self._still, self._stays = 0.0, False
+        elif self._fall is not None:
+            state = self._go_on(self._fall, state, k)
+        dt = float(self.clip.dt[k])
+        if self._fall is None:
+            step = self._follower.step(state, k)
+            self._momentum = (self._momentum + dt * step.external[:2]) * np.exp(-dt / FORGET)
+        else:
+            step = self._fall.step(state, k)
+            self._still = self._still + dt if self._fall.is_resting else 0.0
+        return step
+
+    def _lets_go(self, k: int) -> bool:
+        release = self._release
+        if k == self._last_call or self._follower.is_lost or not release.holds(float(self.clip.times[k])):
+            return True
+        size = float(np.linalg.norm(self._momentum))
+        if release.threshold is None or size <= release.threshold:
+            return False
+        self._tell("info", f"A push of {size:.0f} N s is more than the {release.threshold:.0f} N s it withstands.", k)
+        return True
+
+    def _curve(self, time: float) -> Curve | None:
+        """The strength curve, if it is what lets go."""
+        release = self._release
+        return None if release.holds(time) else Curve(release.strength_at, release.lowest_from(time))
+
+    def _go_on(self, fall: Falling, state: State, k: int) -> State:
+        """Rest ends after a while, and so does rising."""
+        release = self._release
+        time = float(self.clip.times[k])
+        if fall.has_risen(k):
+            self._told += fall.notes
+            self._tell("info", "The character is back on its keys.", k)
+            self._fall, self._momentum = None, np.zeros(2)
+            return self._follower.start(k)
+        if release.get_up is None or self._stays or not fall.is_resting:
+            return state
+        if self._still < release.lie - 1e-9 or not release.holds(time):
+            return state
+        left = float(self.clip.times[-1]) - time
+        if left < release.get_up - 1e-9:
+            self._stays = True
+            self._tell("warning", f"Only {left:.2f} s are left when it could get up, so it stays down. "
+                       "Add frames to the range, or let it fall earlier or get up faster.", k)
+        else:
+            fall.rise(k, release.get_up)
+        return state
+
+    def _tell(self, level: str, sentence: str, k: int) -> None:
+        frame = self.clip.scene.range[0] + int(np.searchsorted(self.clip.frame_step, k))
+        self._told.append(Note("warning" if level == "warning" else "info", sentence, frame))

@@ -1,0 +1,94 @@
+"""How well a motion stands on its ground: depth, gaps, slides and joint speeds, each beside the clip's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from solver.model.arrays import Array, Ints
+from solver.model.motion import Motion
+from solver.model.terrain import Plane
+from solver.numerics import rotation
+from solver.physics.shape import shape_of
+from solver.physics.skin import skin_points
+from solver.physics.trajectory import point_paths
+from solver.references.clip import Clip
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Lengths in mm, slides in mm a frame at 60 frames per second."""
+
+    depth: float        # of the deepest contact point, beyond what the clip itself sinks into its own ground
+    raw_depth: float    # the same, with what the clip sinks
+    body: float         # of the deepest other part of the body, beyond the clip's own
+    gap: float          # of the highest standing foot, beyond the clip's own
+    slide: float        # of the fastest standing point along the ground, beyond the clip's own
+    speed: float        # of the fastest joint, against the clip's fastest
+    worst: str          # that joint
+
+    def __str__(self) -> str:
+        return (f"depth {self.depth:6.1f} ({self.raw_depth:5.1f})  body {self.body:6.1f}  gap {self.gap:6.1f}  "
+                f"slide {self.slide:5.2f}  speed x{self.speed:5.2f} {self.worst}")
+
+
+def figures(clip: Clip, motion: Motion, steps: Ints | None = None) -> Figures:
+    """Of a motion whose frames are the sub-steps `steps` of a clip (all of them if not told)."""
+    steps = np.arange(len(clip.times)) if steps is None else steps
+    keys = clip.motion.resampled(clip.times[steps]) if len(steps) != len(clip.motion) else clip.motion
+    times, terrain, own_ground = clip.times[steps], clip.terrain, Plane.level(clip.ground)
+    links, character = clip.character.points.link, clip.character
+    there = point_paths(clip.tree, shape_of(character, motion), motion, links, character.points.position)
+    here = point_paths(clip.tree, shape_of(character, keys), keys, links, character.points.position)
+    seen, seen_own = terrain.probe_over(there, times), own_ground.probe_over(here, times)
+    radius = character.points.radius
+    depth, own = radius - seen.distance, radius - seen_own.distance
+
+    skin = skin_points(character)
+    skin_there = point_paths(clip.tree, shape_of(character, motion), motion, skin.link, skin.position)
+    skin_here = point_paths(clip.tree, shape_of(character, keys), keys, skin.link, skin.position)
+    others = np.flatnonzero(~skin.is_sole)
+    sunk = skin.radius[others] - terrain.probe_over(skin_there[:, others], times).distance
+    sunk_own = skin.radius[others] - own_ground.probe_over(skin_here[:, others], times).distance
+
+    touching, sliding = clip.schedule.touching[steps], clip.schedule.sliding[steps]
+    gap = 0.0
+    for limb in range(len(character.points.limbs)):
+        points = np.flatnonzero(character.points.limb == limb)
+        down = touching[:, points].any(1)
+        if down.any():
+            lowest = terrain.probe_over(_dense(there[:, points]), times).distance.min(1)[down]
+            lowest_own = own_ground.probe_over(_dense(here[:, points]), times).distance.min(1)[down]
+            gap = max(gap, float((lowest - np.maximum(lowest_own, 0.0)).max()))
+
+    held = (touching & ~sliding)[1:] & (touching & ~sliding)[:-1]
+    dt = np.diff(times)[:, None]
+    moved = np.diff(there, axis=0) / dt[..., None] - seen.velocity[:-1]
+    up = terrain.height_over(there[:-1, :, :2], times[:-1]).normal      # beside a riser the tread counts, not its face
+    along = np.linalg.norm(moved - (moved * up).sum(-1, keepdims=True) * up, axis=-1)
+    usual = np.linalg.norm(np.diff(here, axis=0)[..., :2], axis=-1) / dt
+    # a foot that rolls as it does in the clip rises from every facet under it, along no single normal
+    rolling = np.linalg.norm(moved, axis=-1) - np.linalg.norm(np.diff(here, axis=0), axis=-1) / dt
+    beyond = np.minimum(along - usual, rolling)
+    slide = np.where(held, beyond, 0.0).max(initial=0.0) / 60.0
+
+    fast, fast_own = _joint_speeds(motion), _joint_speeds(keys)
+    return Figures(1e3 * float((depth - np.maximum(own, 0.0)).max()), 1e3 * float(depth.max()),
+                   1e3 * float((sunk - np.maximum(sunk_own, 0.0)).max()), 1e3 * gap, 1e3 * float(slide),
+                   float(fast.max() / fast_own.max()), character.names[1 + int(fast.argmax())])
+
+
+def _dense(corners: Array) -> Array:
+    """(K, n, 3) samples of soles (K, 4, 3), heel pair first; other limbs as they are."""
+    if corners.shape[1] != 4:
+        return corners
+    u, v = (g.reshape(-1, 1) for g in np.meshgrid(np.linspace(0, 1, 5), np.linspace(0, 1, 9)))
+    a, b, c, d = (corners[:, n:n + 1] for n in range(4))
+    return np.asarray((1 - v) * ((1 - u) * a + u * b) + v * ((1 - u) * c + u * d))
+
+
+def _joint_speeds(motion: Motion) -> Array:
+    """(N - 1,) the greatest, rad/s."""
+    turns = rotation.subtract(motion.rotations[1:, 1:], motion.rotations[:-1, 1:])
+    return np.asarray((np.linalg.norm(turns, axis=-1) / np.diff(motion.times)[:, None]).max(0))
