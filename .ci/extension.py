@@ -47,7 +47,7 @@ def download(platform: str, requirement: str, python: str, folder: Path) -> None
                "--abi", f"cp{python}", *(f"--platform={tag}" for tag in TAGS[platform]), requirement]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise SystemExit(f"{requirement} for {platform}, Python {python} could not be downloaded:\n{done.stderr[-800:]}")
+        raise SystemExit(f"{requirement} for {platform}, Python {python} cannot be downloaded:\n{done.stderr[-800:]}")
 
 
 def sha256(path: Path) -> str:
@@ -127,7 +127,7 @@ def build(folder: Path, platform: str, out: Path) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"heft-{told['version']}-{platform}.zip"
     tool, tags = str(validator()), out / "tags.json"
-    tags.write_text('{"add-on": ["Animation", "Rigging", "Physics"]}', encoding="utf-8")
+    tags.write_text('{"add-on": ["Animation", "Rigging", "Physics"], "theme": []}', encoding="utf-8")
     for command in (["build", "--source-dir", str(folder), "--output-filepath", str(path)],
                     ["validate", "--valid-tags", str(tags), str(path)]):
         done = subprocess.run([sys.executable, tool, *command], capture_output=True, text=True)
