@@ -95,8 +95,8 @@ def shoot(name):
     Blender's own screenshot."""
     def run():
         if shutil.which("import") and os.environ.get("DISPLAY"):
-            small = ["-resize", "70%", "-colors", "128"]
-            subprocess.run(["import", "-window", "root", *small, str(OUT / f"{name}.png")], check=True)
+            small = ["-resize", "70%", "+dither", "-colors", "120"]
+            subprocess.run(["import", "-window", "root", *small, f"PNG8:{OUT / name}.png"], check=True)
             print("picture", name, flush=True)
             return
         window, area, region = view()
@@ -113,11 +113,11 @@ def until_idle():
 
 STEPS = [
     (0.5, clean_scene), (2.0, widen_sidebar), (2.0, shoot("1_before")), (0.5, operator("set_up")),
-    (2.0, shoot("2_checklist")), (0.2, operator("check")), (2.0, shoot("3_check")),
+    (2.0, shoot("2_checklist")), (0.2, operator("check")), (7.0, shoot("3_check")),
     (0.2, operator("add_push", size="TACKLE")), (0.2, operator("add_load", kg=5.0)),
-    (2.0, shoot("4_push_and_load")), (0.2, start_preview),
-    (4.0, shoot("5_preview_running")), (1.0, until_idle), (1.0, frame(16)),
-    (2.0, shoot("6_preview")), (0.2, operator("bake")), (0.5, frame(18)), (2.0, shoot("7_baked")),
+    (5.0, shoot("4_push_and_load")), (0.2, start_preview),
+    (9.0, shoot("5_preview_running")), (1.0, until_idle), (1.0, frame(16)),
+    (5.0, shoot("6_preview")), (0.2, operator("bake")), (0.5, frame(18)), (5.0, shoot("7_baked")),
     (0.5, lambda: os._exit(0)),
 ]
 

@@ -51,7 +51,9 @@ def verdict(result: Any, frames: Array) -> str:
     if flight:
         found.append(f"in the air at {spoken(flight)}")
     sentence = "; ".join(found)
-    return sentence[0].upper() + sentence[1:] + "." if found else "Sound: nothing slides, sinks or tips."
+    if not found:
+        return "Sound: nothing slides, sinks or tips."
+    return sentence[0].upper() + sentence[1:] + ("" if sentence.endswith("...") else ".")
 
 
 def contact_bars(result: Any, frames: Array) -> dict[str, list[tuple[int, int]]]:
