@@ -4,6 +4,7 @@
 # make grid      the tests marked exhaustive: every clip, rate and push (about an hour)
 # make bench     one table of measurements
 # make demo      bakes the walk with pushes without a window: .blend, report and contact sheet in build/demo
+# make sheets    renders the sheets that README and docs show
 # make scenes    makes the sample scenes anew, with Blender 4.2
 # make extension builds and checks one extension zip per platform in build/extension  (PLATFORM=linux-x64 for one)
 # make install-test   installs the zip in a Blender program with a clean profile and bakes with it
@@ -32,7 +33,7 @@ SCENE_TESTS = tests/scenes
 PLATFORM ?=
 blender = $(1)/bin/python -m pytest $(BLENDER_TESTS) $(PYTEST_ARGS)
 
-.PHONY: demo scenes extension install-test test matrix test-3.11 test-3.13 test-oldest blender test-bpy-4.2 test-bpy-4.5 test-bpy-5.0 test-bpy-5.2 grid \
+.PHONY: demo sheets scenes extension install-test test matrix test-3.11 test-3.13 test-oldest blender test-bpy-4.2 test-bpy-4.5 test-bpy-5.0 test-bpy-5.2 grid \
 	bench clean
 
 test:
@@ -84,6 +85,12 @@ bench:
 
 demo:
 	@bash .ci/demo "$(PYTHON311)" "$(PYTHON313)"
+
+sheets:
+	$(venv) .venv-bpy-5.0 "$(PYTHON311)" bpy-5.0
+	for name in walk_with_pushes walk_over_rough_ground trot_over_rubble fall; do \
+		.venv-bpy-5.0/bin/python -m addon bake sample_scenes/$$name.blend --sheet-width 1200 \
+			--sheet docs/pictures/sheet_$$name.png || exit 1; done
 
 scenes:
 	$(venv) .venv-bpy-4.2 "$(PYTHON311)" bpy-4.2

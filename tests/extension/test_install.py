@@ -41,8 +41,8 @@ def blender(profile: Path, *arguments: object) -> subprocess.CompletedProcess[st
 
 def _ensure_numpy(profile: Path) -> None:
     """Official Blenders bring numpy; builds of some distributions lack it, and are not what this test is about."""
-    told = blender(profile, "-b", "--python-expr", "import sys, importlib.util as u; print('FOUND', *sys.version_info[:2], "
-                   "u.find_spec('numpy') is not None)").stdout
+    code = "import sys, importlib.util as u; print('FOUND', *sys.version_info[:2], u.find_spec('numpy') is not None)"
+    told = blender(profile, "-b", "--python-expr", code).stdout
     major, minor, has = re.search(r"FOUND (\d+) (\d+) (\w+)", told).groups()
     if has != "True":
         modules = profile / "scripts" / "modules"
