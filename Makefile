@@ -3,6 +3,11 @@
 # make blender   the tests of the add-on on Blender 4.2, 4.5, 5.0 and 5.2, as Python modules
 # make grid      the tests marked exhaustive: every clip, rate and push (about an hour)
 # make bench     one table of measurements
+# make demo      bakes the walk with pushes without a window: .blend, report and contact sheet in build/demo
+# make sheets    renders the sheets that README and docs show
+# make scenes    makes the sample scenes anew, with Blender 4.2
+# make extension builds and checks one extension zip per platform in build/extension  (PLATFORM=linux-x64 for one)
+# make install-test   installs the zip in a Blender program with a clean profile and bakes with it
 # make clean     removes environments and caches
 
 PYTHON ?=
@@ -23,10 +28,12 @@ pytest = $(1)/bin/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
 
 # What touches Blender runs in its own environment (bpy wants an older numpy than the judges), one process a test run:
 # a crash of one worker would hide the others' results.
-BLENDER_TESTS = tests/bridge tests/ui
+BLENDER_TESTS = tests/bridge tests/ui tests/command
+SCENE_TESTS = tests/scenes
+PLATFORM ?=
 blender = $(1)/bin/python -m pytest $(BLENDER_TESTS) $(PYTEST_ARGS)
 
-.PHONY: test matrix test-3.11 test-3.13 test-oldest blender test-bpy-4.2 test-bpy-4.5 test-bpy-5.0 test-bpy-5.2 grid \
+.PHONY: demo sheets scenes extension install-test test matrix test-3.11 test-3.13 test-oldest blender test-bpy-4.2 test-bpy-4.5 test-bpy-5.0 test-bpy-5.2 grid \
 	bench clean
 
 test:
@@ -43,10 +50,12 @@ blender: test-bpy-4.2 test-bpy-4.5 test-bpy-5.0 test-bpy-5.2
 test-bpy-4.2 test-bpy-4.5 test-bpy-5.0: test-bpy-%:
 	$(venv) .venv-bpy-$* "$(PYTHON311)" bpy-$*
 	$(call blender,.venv-bpy-$*)
+	.venv-bpy-$*/bin/python -m pytest -n $(JOBS) $(SCENE_TESTS) $(PYTEST_ARGS)
 
 test-bpy-5.2: test-bpy-%:
 	$(venv) .venv-bpy-$* "$(PYTHON313)" bpy-$*
 	$(call blender,.venv-bpy-$*)
+	.venv-bpy-$*/bin/python -m pytest -n $(JOBS) $(SCENE_TESTS) $(PYTEST_ARGS)
 
 test-3.11:
 	$(venv) .venv-3.11 "$(PYTHON311)" test types
@@ -73,6 +82,27 @@ bench:
 	.venv/bin/python -m benchmarks
 	$(venv) .venv-bpy-5.0 "$(PYTHON311)" bpy-5.0
 	.venv-bpy-5.0/bin/python -m benchmarks.bake_time
+
+demo:
+	@bash .ci/demo "$(PYTHON311)" "$(PYTHON313)"
+
+sheets:
+	$(venv) .venv-bpy-5.0 "$(PYTHON311)" bpy-5.0
+	for name in walk_with_pushes walk_over_rough_ground trot_over_rubble fall; do \
+		.venv-bpy-5.0/bin/python -m addon bake sample_scenes/$$name.blend --sheet-width 1200 \
+			--sheet docs/pictures/sheet_$$name.png || exit 1; done
+
+scenes:
+	$(venv) .venv-bpy-4.2 "$(PYTHON311)" bpy-4.2
+	.venv-bpy-4.2/bin/python -m sample_scenes.build
+
+extension:
+	$(venv) .venv-bpy-5.0 "$(PYTHON311)" bpy-5.0
+	.venv-bpy-5.0/bin/python .ci/extension.py $(addprefix --platform ,$(PLATFORM))
+
+install-test:
+	$(MAKE) extension PLATFORM=linux-x64
+	.venv-bpy-5.0/bin/python -m pytest tests/extension $(PYTEST_ARGS)
 
 clean:
 	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from solver import Character, Motion, Push, QuasiPhysical, Scene, State, rotation
-from solver.controllers.falling import USUAL, Falling
-from tests.clips import synthetic
+from solver import Character, Motion
 from tests.clips.synthetic import ANKLE, SIDES, Foot, G, Puppet, foot_path, humanoid, keyed, uniform_times
 
 Clip = tuple[Character, Motion]
@@ -77,22 +75,3 @@ def squash_and_stretch(clip: Clip, amount: float = 0.22) -> Clip:
     offsets[:, 1:] *= scales[:, character.parents[1:]]
     return character, replace(motion, offsets=offsets, scales=scales)
 
-
-def fall(rate: float = 30.0, duration: float = 4.0, trips: float = 1.1) -> Clip:
-    """A walk that is tripped: from then on nobody holds the body up, and it lies still in the end."""
-    character, motion = synthetic.walk(rate=rate, duration=duration)
-    push = Push.constant("chest", (60.0, 110.0, 0.0), trips, 0.25)
-    scene = Scene(character, motion, pushes=(push,))
-    tracker = QuasiPhysical(scene)
-    clip = tracker.clip
-    positions, rotations = motion.positions.copy(), motion.rotations.copy()
-    first = int(np.searchsorted(motion.times, trips))
-    k = int(clip.frame_step[first])
-    state = State(float(clip.times[k]), clip.positions[k], clip.rotations[k], clip.v[k])
-    falling = Falling(clip, USUAL, state, k)
-    for frame in range(first + 1, len(motion.times)):
-        while k < clip.frame_step[frame]:
-            state = falling.step(state, k).state
-            k += 1
-        positions[frame], rotations[frame] = state.position, state.rotations
-    return character, replace(motion, positions=positions, rotations=rotation.aligned(rotations))

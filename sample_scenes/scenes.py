@@ -124,7 +124,7 @@ def run_on_a_moving_platform() -> None:
     ob = add_figure("Runner", *motions.run(rate=RATE, duration=3.0), bodies.person())
     platform = add_box("Platform", (-1.5, -1.2, -0.15), (10.0, 1.2, 0.0), (0.45, 0.50, 0.60))
     add_mesh("Depth", [(-6, -8, -1.2), (14, -8, -1.2), (14, 8, -1.2), (-6, 8, -1.2)], [(0, 1, 2, 3)], (0.3, 0.33, 0.36))
-    for frame, y in ((1, 0.0), (20, 0.0), (45, 0.45), (70, -0.2), (91, 0.0)):
+    for frame, y in ((1, 0.0), (91, 0.5)):
         platform.location = (0.0, y, 0.0)
         platform.keyframe_insert("location", frame=frame)
     add_ground(ob, platform)
@@ -138,16 +138,18 @@ Try:
 
 
 def fall() -> None:
-    ob = add_figure("Faller", *motions.fall(rate=RATE), bodies.person("suit"))
+    ob = add_figure("Faller", *synthetic.walk(rate=RATE, duration=4.5), bodies.person("suit"))
     add_ground(ob, add_floor())
-    add_push(ob, "head", 22, 3, 60.0, (0.0, 1.0, 0.0))
+    add_push(ob, "chest", 36, 6, 300.0, (0.3, 1.0, 0.0))
+    ob.heft.use_release, ob.heft.release_by, ob.heft.release_frame = True, "FRAME", 38
     add_words("A fall", f"""{HOW}
 
-The keys are a walk that is tripped and falls, made by the solver's falling body. Baking follows it.
+The keys are a plain walk. A shove comes, and Let go is on: from frame 38 nobody holds the body up.
 
 Try:
-- Push the falling body.
-- Ease out: let physics fade before the end.""")
+- Let go > when pushed: only a blow that is strong enough knocks it over.
+- Limp: it falls like a rag doll.
+- Switch Let go off: the same shove, and it keeps its feet.""")
 
 
 SCENES: dict[str, Callable[[], None]] = {

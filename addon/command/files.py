@@ -37,7 +37,7 @@ def opened(path: Path | None, allow_scripts: bool, height: float | None) -> tupl
         _open(path, allow_scripts)
         return path, []
     with quiet():
-        _ops.wm.read_factory_settings(use_empty=True)
+        _ops.wm.read_homefile(use_empty=True)  # factory settings would disable the extension this runs in
         notes = _imported(path, kind, height)
     return path, notes
 

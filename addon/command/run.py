@@ -38,7 +38,7 @@ def run(arguments: list[str]) -> int:
         return int(end.code or 0) if not isinstance(end.code, str) else BAD_INPUT
     finally:
         for kind, handler in old:
-            signal.signal(kind, handler)
+            signal.signal(kind, handler or signal.SIG_DFL)  # None: Blender's own, which Python cannot put back
 
 
 def _verb(told: Any) -> int:

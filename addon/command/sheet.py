@@ -58,7 +58,7 @@ def _draw(scene: Any, ob: Any, baked: Baked, width: int, columns: int, progress:
             for n, row in enumerate(rows):
                 progress.tell("Rendering", done, total)
                 scene.frame_set(int(view.frames[row]))
-                stage.aim(camera, view.centres[row], view.ahead, view.width, view.height)
+                stage.aim(camera, view.centres[is_result][row], view.ahead, view.width, view.height)
                 view.show_arrows(row, is_result)
                 picture = stage.render(scene, cell, tall)
                 paste(sheet, picture, n * cell, height - (k + 1) * (tall + margin))
@@ -111,8 +111,13 @@ class _View:
         told = diagnose(study.figure, result, baked.points, self.frames, unit)
         after = np.concatenate((told.heads, told.tails), axis=1)
         both = np.concatenate((before, after), axis=1)
-        low, high = both.min(1), both.max(1)
-        self.centres = 0.5 * (low + high)
+        tall = float(np.ptp(before[..., 2], axis=1).max())
+        ways = [both, both]   # one camera for both rows shows how far a push led ...
+        if float(np.linalg.norm((before.mean(1) - after.mean(1))[:, :2], axis=1).max()) > 0.6 * tall:
+            ways = [before, after]   # ... unless that is so far that both would be small
+        low = np.minimum(*(way.min(1) - 0.5 * (way.min(1) + way.max(1)) for way in ways))
+        high = np.maximum(*(way.max(1) - 0.5 * (way.min(1) + way.max(1)) for way in ways))
+        self.centres = [0.5 * (way.min(1) + way.max(1)) for way in ways]
         self.height = 1.2 * float((high - low)[:, 2].max())
         spread = float(np.linalg.norm((high - low)[:, :2], axis=1).max())
         self.width = float(np.clip(1.1 * spread, 0.75 * self.height, 2.0 * self.height))
