@@ -44,6 +44,7 @@ MISSED = {
     ("trot", "lift 1"): "limbs 51 mm deep, joints at 2.3 times the clip's speed",
     ("captured walk", "steps 0.5 up"): "the knee of a swinging leg cuts the edge by 46 mm",
     ("captured walk", "lift 0"): "a knee cuts the platform's edge by 127 mm, joints at 3.2 times the clip's speed",
+    ("run", "steps 0.5 down"): "15.03 mm off the ground",
     ("run", "rough 1"): "toes that only come down slide 5.3 mm in one frame",
     ("crawl", "20 up"): "7 mm deep, 30 mm off the ground, joints at 3 times the clip's speed",
     ("crawl", "35 up"): "81 mm deep, 31 mm off the ground, joints at 5 times the clip's speed",
