@@ -58,8 +58,9 @@ def brink(tried: Tried, terrain: Terrain, time: float, ahead: Array, following: 
     gone = _beyond(tried, terrain, time, ahead, beyond) < -DEEP[0]
     left = np.where(gone.any(1), beyond[gone.argmax(1)], TREAD)
     climb = -tried.normals[:, :2] / np.maximum(tried.normals[:, 2:], 0.1)
-    plane = tried.places[:, 2] + (climb * (following - tried.places)[:, :2]).sum(1)      # a slope has no brink
-    deep = np.clip((plane - under - DEEP[0]) / (DEEP[1] - DEEP[0]), 0.0, 1.0)
+    slope = (climb * (following - tried.places)[:, :2]).sum(1)
+    drop = tried.places[:, 2] + np.minimum(slope, 0.0) - under           # a slope has no brink
+    deep = np.clip((drop - DEEP[0]) / (DEEP[1] - DEEP[0]), 0.0, 1.0)
     return np.asarray(deep * (left / BRINK) ** 2)
 
 
