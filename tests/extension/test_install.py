@@ -89,3 +89,12 @@ def test_a_missing_blend_file_is_an_error(profile: Path) -> None:
 
 def test_help_lists_the_command(profile: Path) -> None:
     assert "heft" in blender(profile, "--command", "help").stdout
+
+
+def test_a_batch_starts_other_blenders(profile: Path) -> None:
+    clips = profile / "clips"
+    clips.mkdir()
+    shutil.copy(SCENE, clips / "walk.blend")
+    done = blender(profile, "-b", "--command", "heft", "batch", clips, "--out", profile / "baked", "--no-sheets")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (profile / "baked" / "walk.report.json").is_file() and (profile / "baked" / "summary.html").is_file()
