@@ -1,6 +1,7 @@
 """What takes minutes: all shared clips in one batch, two workers beside one, a very long clip."""
 
 import json
+import os
 import time
 
 import pytest
@@ -26,7 +27,10 @@ def test_all_shared_clips_pushed_and_on_a_slope(tmp_path) -> None:
 
 
 def test_two_workers_are_faster_than_one(tmp_path) -> None:
-    """At least 1.7 times on two idle cores; the test asks for that only where two processes really run side by side."""
+    """At least 1.7 times, on a machine that has two cores to give."""
+    busy = os.getloadavg()[0]
+    if (os.cpu_count() or 1) - busy < 1.5:
+        pytest.skip(f"a load of {busy:.1f} on {os.cpu_count()} cores leaves no two to measure with")
     clips = tmp_path / "clips"
     clips.mkdir()
     for name in "abcd":
