@@ -91,9 +91,12 @@ def test_a_stopped_batch_leaves_no_process_and_no_half_file(clips, tmp_path, kin
     out = tmp_path / "out"
     batch = start("batch", clips, "--out", out, "--workers", 2, "--no-sheets")
     jobs = wait_for(lambda: len(children(batch.pid)) == 2 and children(batch.pid))
-    time.sleep(1.5)
+    for pid in jobs:
+        os.kill(pid, signal.SIGSTOP)  # or they would be done before the second batch looks
     second = heft("batch", clips, "--out", out, "--no-sheets")
     assert second.returncode == 2 and "Another batch is writing into it" in second.stderr
+    for pid in jobs:
+        os.kill(pid, signal.SIGCONT)
     batch.send_signal(kind)
     batch.communicate(timeout=60)
     assert batch.returncode == (130 if kind == signal.SIGINT else -9)
