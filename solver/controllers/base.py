@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, fields
 from typing import Any, Protocol
 
+from ..errors import InputError
 from ..model.result import Note, Step
 from ..model.state import State
 from ..references.clip import Clip
@@ -18,6 +19,18 @@ def dial(default: float, unit: str, low: float, high: float, words: str) -> Any:
 def switch(default: bool, words: str) -> Any:
     """One yes or no."""
     return field(default=default, metadata={"help": words})
+
+
+def check_dials(settings: Any) -> None:
+    """Refuse a number beyond the bounds of its dial."""
+    for spec in fields(settings):
+        if "low" not in spec.metadata:
+            continue
+        value = getattr(settings, spec.name)
+        low, high, unit = (spec.metadata[key] for key in ("low", "high", "unit"))
+        if not low <= value <= high:
+            remedy = f"Choose {low:g} to {high:g} {unit}".rstrip() + "."
+            raise InputError(f"{spec.name} is {value}.", "Settings", remedy)
 
 
 class Controller(Protocol):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...errors import InputError
-from ..base import dial, switch
+from ..base import check_dials, dial, switch
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,7 @@ class Settings:
                                                  metadata={"help": "Stiffness per bone, as a multiple."})
 
     def __post_init__(self) -> None:
-        for name, spec in self.__dataclass_fields__.items():
-            if "low" not in spec.metadata:
-                continue
-            value = getattr(self, name)
-            if not spec.metadata["low"] <= value <= spec.metadata["high"]:
-                low, high, unit = (spec.metadata[key] for key in ("low", "high", "unit"))
-                raise InputError(f"{name} is {value}.", "Settings", f"Choose {low:g} to {high:g} {unit}.")
+        check_dials(self)
         for name, value in self.joint_stiffness.items():
             if not 0.0 < value < 1e6:
                 raise InputError(f"The stiffness {value} of {name} is not positive.", "Settings", "Use 1 for normal.")
