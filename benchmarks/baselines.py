@@ -66,6 +66,9 @@ class PDOnRoot:
         root = np.diagonal(M)[:6]
         self.K[:6], self.D[:6] = root * root_rate ** 2, 2.0 * root * root_rate
 
+    def calm_step(self, state: State, k: int) -> Step | None:
+        return None
+
     def start(self, k: int = 0) -> State:
         return _start(self.clip, k)
 
@@ -122,6 +125,9 @@ class Playback:
     def __init__(self, scene: Scene) -> None:
         self.scene, self.clip = scene, Clip(scene)
         self.notes: list[Note] = []
+
+    def calm_step(self, state: State, k: int) -> Step | None:
+        return None
 
     def start(self, k: int = 0) -> State:
         return _start(self.clip, k)

@@ -22,12 +22,14 @@ from .recorder import Recorder
 Job = Generator[Progress, None, Result]
 
 
-def bake(scene: Scene, controller: Controller | None = None) -> Job:
-    """Simulate the scene's frame range; frames outside it stay as they are."""
+def bake(scene: Scene, controller: Controller | None = None, simulates_calm: bool = False) -> Job:
+    """Simulate the scene's frame range; frames outside it stay as they are.
+
+    `simulates_calm` simulates also where nothing acts and the answer is known to be the keys: to judge a controller."""
     follower: Controller = QuasiPhysical(scene) if controller is None else controller
     if follower.clip.scene is not scene:
         raise InputError("The controller was made for another scene.", "Bake", "Make one for this scene.")
-    acting = Director(scene.release or Release(), follower)
+    acting = Director(scene.release or Release(), follower, simulates_calm=simulates_calm)
     clip = acting.clip
     first, last = scene.range
     record = Recorder(scene, acting)

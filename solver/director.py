@@ -2,9 +2,10 @@
 
     follow --let go--> fall --still--> rest --after a while--> rise --on the keys--> follow
 
-It is a controller itself, so the clock knows nothing of falls. The keys are let go at a frame, where the strength curve
-leaves 1, by a controller that has lost its balance, or by a push: the measure is the horizontal impulse of all pushes,
-forgotten over FORGET,
+It is a controller itself, so the clock knows nothing of falls. Where the follower knows a step without simulating it,
+because nothing has disturbed the keys yet or any more, that is taken. The keys are let go at a frame, where the
+strength curve leaves 1, by a controller that has lost its balance, or by a push: the measure is the horizontal impulse
+of all pushes, forgotten over FORGET,
 
     p' = f_xy - p / FORGET ,      let go when |p| > threshold
 
@@ -29,7 +30,9 @@ class Director:
 
     is_lost = False  # who falls is looked after
 
-    def __init__(self, release: Release, follower: Controller, settings: Settings | None = None) -> None:
+    def __init__(self, release: Release, follower: Controller, settings: Settings | None = None,
+                 simulates_calm: bool = False) -> None:
+        self._simulates_calm = simulates_calm
         self.clip = follower.clip
         self._release, self._follower = release, follower
         self._settings = settings or (LIMP if release.limp else USUAL)
@@ -49,6 +52,9 @@ class Director:
     def start(self, k: int = 0) -> State:
         return self._follower.start(k)
 
+    def calm_step(self, state: State, k: int) -> Step | None:
+        return None  # `step` sees to it
+
     def step(self, state: State, k: int) -> Step:
         if self._fall is None and self._lets_go(k):
             self._fall = Falling(self.clip, self._settings, state, k, self._curve(float(self.clip.times[k])))
@@ -57,7 +63,8 @@ class Director:
             state = self._go_on(self._fall, state, k)
         dt = float(self.clip.dt[k])
         if self._fall is None:
-            step = self._follower.step(state, k)
+            calm = None if self._simulates_calm else self._follower.calm_step(state, k)
+            step = self._follower.step(state, k) if calm is None else calm
             self._momentum = (self._momentum + dt * step.external[:2]) * np.exp(-dt / FORGET)
         else:
             step = self._fall.step(state, k)

@@ -48,3 +48,6 @@ class Controller(Protocol):
 
     def step(self, state: State, k: int) -> Step:
         """From sub-step k to k + 1."""
+
+    def calm_step(self, state: State, k: int) -> Step | None:
+        """The same step without simulating it, where it is known: the body is on its keys and nothing acts."""

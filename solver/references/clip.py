@@ -67,6 +67,7 @@ class Moment:
     goal: Array           # (3,) centre of mass, or the body that keeps the path
     goal_acceleration: Array
     edge_forces: Array    # (P, 4) lambda*, N along the edges of the friction cones
+    forces: Array         # (P, 3) N, their sums: ground on the points
     torque: Array         # (nv,) tau*: what is left for the joints and, in its first six entries, the helper
     touching: Bools       # (P,)
 
@@ -138,7 +139,7 @@ class Clip:
         return len(self.dt)
 
     def moment(self, k: int) -> Moment:
-        return self._moments(k // RUN)[k % RUN]
+        return self._moments(int(k) // RUN)[k % RUN]  # to the cache, numpy's integers would be other keys
 
     def restored(self, frame: int, position: Array, rotations: Array, detail: Array) -> tuple[Array, Array]:
         """A simulated pose at a frame of the range with the clip's fine detail put back, `detail` (N,) of it."""
@@ -159,8 +160,8 @@ class Clip:
         height = np.stack([probe.distance for probe in probes])
         next_height = np.stack([coming_height(probe, contact.at(n), float(self.dt[run][n]))
                                 for n, probe in enumerate(probes)])
-        torque = motion.force - _generalised(tree, self.character.points.link, motion, contact,
-                                             (edge_forces[..., None] * edges).sum(-2))
+        forces = (edge_forces[..., None] * edges).sum(-2)
+        torque = motion.force - _generalised(tree, self.character.points.link, motion, contact, forces)
         goal, goal_acceleration = motion.com, motion.com_acceleration
         if self.goal_link is not None:
             body = points(pose, motion, np.array([self.goal_link]), np.zeros((1, 3)))
@@ -170,7 +171,7 @@ class Clip:
         alpha = (own @ motion.A[..., :3, None])[..., 0]
         return [Moment(pose.position[n], pose.R[n], v[n], a[n], w[n], alpha[n],
                        contact.at(n), height[n], next_height[n],
-                       goal[n], goal_acceleration[n], edge_forces[n], torque[n], touching[n])
+                       goal[n], goal_acceleration[n], edge_forces[n], forces[n], torque[n], touching[n])
                 for n in range(len(v))]
 
     def _contact_forces(self, probes: list[Probe], motion: Dynamics, contact: Points,
@@ -178,19 +179,18 @@ class Clip:
         """[Levine2012] 2.3: the cone forces that leave least to the root,
         lambda* = argmin_{>=0} |u*_{1..6} - B_6 lambda|^2 + ridge |lambda|^2."""
         steps, count = touching.shape
-        edges = np.zeros((steps, count, 4, 3))
+        normals, frictions = (np.concatenate([getattr(probe, part) for probe in probes])
+                              for part in ("normal", "friction"))
+        edges = cone_edges(normals, frictions).reshape(steps, count, 4, 3)
+        arms = (contact.position - motion.pose.position[:, None])[:, :, None]
+        turns = rotation.cross(np.broadcast_to(arms, edges.shape), edges) @ motion.pose.R[:, None, 0]
+        B6 = np.concatenate((edges, turns), axis=-1)                               # (steps, P, 4, 6)
         forces = np.zeros((steps, count, 4))
-        for n in range(steps):
-            edges[n] = cone_edges(probes[n].normal, probes[n].friction)
-            active = np.flatnonzero(touching[n])
-            if not len(active):
-                continue
-            E = edges[n, active].reshape(-1, 3)                                    # (4 nc, 3)
-            arm = np.repeat(contact.position[n, active] - motion.pose.position[n], 4, axis=0)
-            B6 = np.concatenate((E, rotation.cross(arm, E) @ motion.pose.R[n, 0]), axis=1).T   # (6, 4 nc)
-            H = B6.T @ B6
+        for n in np.flatnonzero(touching.any(1)):
+            B6_n = B6[n, touching[n]].reshape(-1, 6)
+            H = B6_n @ B6_n.T
             H.ravel()[::len(H) + 1] += RIDGE * np.trace(H) / len(H)
-            forces[n, active] = solve_nonnegative_qp(H, -B6.T @ motion.force[n, :6]).reshape(-1, 4)
+            forces[n, touching[n]] = solve_nonnegative_qp(H, -B6_n @ motion.force[n, :6]).reshape(-1, 4)
         return edges, forces
 
 

@@ -58,7 +58,7 @@ def window(name: str, rate: float) -> tuple[int, int]:
 
 
 def follow(scene: Scene, settings: Settings = NATURAL) -> Result:
-    return finish(bake(scene, QuasiPhysical(scene, settings)))
+    return finish(bake(scene, QuasiPhysical(scene, settings), simulates_calm=True))
 
 
 @lru_cache(maxsize=2)

@@ -39,6 +39,7 @@ HUMAN_MASS = 75.0      # kg; the same newtons move a dog more, so its paws grip 
 WATCHED = 0.15         # m: points lower than this must not go under the ground
 NEARLY = 0.1           # rad: joints this near to a limit get a row
 CALM = 0.7             # a point already inside comes out by this factor per step: no pop
+HOME, CALMED = 1e-5, 1e-4  # rad or m, and per second: this near to its keys a body is on them
 FASTEST = 40.0         # rad/s beyond the reference, m/s for the root: a safety net
 _ONES = np.ones(3)     # x @ _ONES is x.sum(-1), in a third of the time
 
@@ -79,10 +80,40 @@ class QuasiPhysical:
         self.footing = Footing(clip, self.path, self.settings.step_shift)
         self._load_masses: Array = np.zeros(len(self.scene.loads))
         self._binding: set[int] = set()   # names of the rows of C that bound the last step
+        self._is_home = True              # on the keys, with nothing to come back from
         if k == 0:
             self.notes: list[Note] = []
             self._noted: dict[str, int] = {}  # sentence -> the last frame that had it
+        return self._keys(k)
+
+    def _keys(self, k: int) -> State:
+        clip = self.clip
         return State(float(clip.times[k]), clip.positions[k], clip.rotations[k], clip.v[k])
+
+    def calm_step(self, state: State, k: int) -> Step | None:
+        """Where nothing acts and nothing has to be come back from, the step is the reference's own, to rounding."""
+        now, then = float(self.clip.times[k]), float(self.clip.times[k + 1])
+        acts = any(push.times[0] < then and push.times[-1] > now for push in self.scene.pushes)
+        if acts or self._load_masses.any() or load_masses(self.scene.loads, now).any():
+            self._is_home = False
+        elif not self._is_home and self._has_come_home(state, k):
+            self.start(k)
+        if not self._is_home:
+            return None
+        moment = self.clip.moment(k)
+        self.path.calm(then - now)
+        torque = moment.torque.copy()
+        torque[:6] = 0.0
+        return Step(self._keys(k + 1), moment.a, torque, moment.torque[:6].copy(), self.footing.calm(k, moment),
+                    moment.forces, np.zeros(self.tree.nv), np.zeros(len(self.scene.loads)))
+
+    def _has_come_home(self, state: State, k: int) -> bool:
+        clip = self.clip
+        if np.abs(state.velocity - clip.v[k]).max() > CALMED or self.path.farthest > HOME:
+            return False
+        turns = rotation.subtract(state.rotations, clip.rotations[k])
+        return bool(max(np.abs(turns).max(), np.abs(state.position - clip.positions[k]).max(),
+                        self.footing.farthest) < HOME)
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step that overflows is caught by `_finish`
     def step(self, state: State, k: int) -> Step:

@@ -56,8 +56,7 @@ class Footing:
     def footholds(self, k: int, dt: float, moment: Moment, points: Points, ground: Probe) -> Footholds:
         clip, path = self._clip, self._path
         height = ground.distance
-        floating = np.maximum(moment.height, 0.0) + FLOAT
-        touching = ((height < TOUCH) & ~clip.schedule.barred[k]) | (moment.touching & (height < floating))
+        touching = self._touching(k, moment, height)
         planted = touching & moment.touching & ~clip.schedule.sliding[k]
         self._stick(planted, points, moment)
         self._creep(k, dt, planted)
@@ -78,6 +77,21 @@ class Footing:
         tangent = clip.touch_weight[k] * (1.0 + (HOLD - 1.0) * planted)
         normal = tangent + self._is_foot * np.minimum(np.maximum(1.0 - height * (1.0 / NEAR), 0.0), 1.0)
         return Footholds(offset, touching, planted, tangent, normal)
+
+    def calm(self, k: int, moment: Moment) -> Bools:
+        """(P,) contacts of a step on the keys; no foothold is off its target."""
+        touching = self._touching(k, moment, moment.height)
+        self._held = touching & moment.touching & ~self._clip.schedule.sliding[k]
+        return touching
+
+    @property
+    def farthest(self) -> float:
+        """m, the farthest that a foothold is off its target."""
+        return float(np.abs(self._sticky).max(initial=0.0))
+
+    def _touching(self, k: int, moment: Moment, height: Array) -> Bools:
+        floating = np.maximum(moment.height, 0.0) + FLOAT
+        return np.asarray((height < TOUCH) & ~self._clip.schedule.barred[k] | moment.touching & (height < floating))
 
     def _follow_ground(self, k: int, moment: Moment, offset: Array) -> None:
         """A foot that a push has shifted goes as much higher or lower as the ground there is: first the ground it

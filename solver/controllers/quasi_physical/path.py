@@ -51,11 +51,20 @@ class Path:
         self.offset = self.offset + dt * self.rate
         return self.offset
 
+    @property
+    def farthest(self) -> float:
+        """m, or m/s: how far from home."""
+        return float(max(np.abs(self.offset).max(), np.abs(self.rate).max()))
+
     def ahead(self, seconds: Array) -> Array:
         """(n, 2) where the particle will be if nothing else pushes; who flies, flies until it lands."""
         w = 0.0 if self._is_free else self.return_rate
         t = seconds[:, None]
         return np.asarray((self.offset + (self.rate + w * self.offset) * t) * np.exp(-w * t))
+
+    def calm(self, dt: float) -> None:
+        """A step on the path, with nothing that pushes."""
+        self._before, self._before_dt, self._target = np.zeros(2), dt, np.zeros(2)
 
     def demand(self, deviation: Array, target: Array, dt: float) -> Array:
         """Acceleration beyond the reference's own that makes the deviation `target` at the next step."""

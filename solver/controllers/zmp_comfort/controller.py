@@ -188,6 +188,9 @@ class ZmpComfort:
 
     # -- the clock -----------------------------------------------------------------------------------------------
 
+    def calm_step(self, state: State, k: int) -> Step | None:
+        return None  # keys that ask too much of a joint are eased also where nothing acts
+
     def start(self, k: int = 0) -> State:
         """On the keys at sub-step k; earlier steps are forgotten."""
         clip = self.clip
