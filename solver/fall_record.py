@@ -33,15 +33,15 @@ class FallRecord:
     def follow(self) -> None:
         self._detail = 1.0
 
-    def detail(self, f: int, phase: Phase, astray: float) -> Array:
-        """(N,) how much of the clip's detail frame f shows, `astray` (rad) from its keys: who lies must not tremble
+    def detail(self, f: int, phase: Phase, astray: float) -> float:
+        """How much of the clip's detail frame f shows, `astray` (rad) from its keys: who lies must not tremble
         with keys it has left, and nothing may jump when it is let go or back."""
         times = self._scene.motion.times
         if phase == "rise":
             self._detail = max(0.0, 1.0 - astray / NEAR)
         else:
             self._detail = max(0.0, self._detail - float(times[f] - times[f - 1]) / FADE)
-        return np.full(len(self._clip.character), self._detail)
+        return self._detail
 
     def keep(self, f: int, forces: Sequence[Array]) -> None:
         """Forces (S, 3) on the skin in the sub-steps of frame f in which it did not follow."""

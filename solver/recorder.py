@@ -10,6 +10,7 @@ from .controllers.base import Controller
 from .controllers.falling import FallStep
 from .fall_record import FallRecord
 from .model.arrays import Array, Bools, freeze
+from .model.motion import Motion
 from .model.result import Note, Phase, Result, Step
 from .model.scene import Scene
 from .model.state import State
@@ -17,8 +18,8 @@ from .numerics import rotation
 from .physics.balance import margin, support_polygon, zero_moment_point
 from .physics.shape import shape_of
 from .physics.trajectory import com_path, point_paths
+from .references.detail import with_detail
 
-DETAIL_LOST = 1.0     # rad: legs this far from their keys no longer show their finest detail, or feet would miss
 STANDARD_GRAVITY = 9.81  # m/s2, to express forces in body weights where there is no gravity
 LANDING = 0.05        # s: a foot that came down later than this ago is still landing
 SLIDE_NOTE = 0.01     # m per frame
@@ -39,36 +40,24 @@ class Recorder:
         self._torques = np.zeros((frames, clip.tree.nv))
         self._aid, self._reference_aid = np.zeros((frames, 6)), np.zeros((frames, 6))
         self._wrench = np.zeros((frames, 6))
-        self._deviation = np.zeros(frames)
+        self._detail = np.ones(len(clip.frame_step))   # share of the clip's finest detail in each frame of the range
         self._phases: list[Phase] = ["follow"] * frames
         self._fallen = FallRecord(scene, clip)
         times = scene.motion.times
-        self._amount = scene.amount_at(times)
-        self._mask = np.array([scene.mask.get(name, 1.0) for name in clip.character.names])
+        mask = np.array([scene.mask.get(name, 1.0) for name in clip.character.names])
+        self._amount = scene.amount_at(times)[:, None] * mask
         self._limited = np.flatnonzero(clip.character.limits_given)
-        self._legs = np.array([role in ("root", "leg", "foot", "toe") for role in clip.character.roles])
 
     def frame(self, n: int, state: State, steps: Sequence[Step]) -> None:
         """Frame n of the range has been reached after `steps`."""
         clip, scene = self._clip, self._scene
         f = scene.range[0] + n
-        drift = rotation.subtract(state.rotations, clip.rotations[clip.frame_step[n]])
-        astray = float(np.linalg.norm(drift[self._legs], axis=-1).max(initial=0.0))
-        detail = np.where(self._legs, max(0.0, 1.0 - astray / DETAIL_LOST), 1.0)
+        self._positions[f], self._rotations[f] = state.position, state.rotations
         if steps and steps[-1].phase != "follow":
-            detail = self._fallen.detail(f, steps[-1].phase, float(np.linalg.norm(drift, axis=-1).max()))
+            drift = rotation.subtract(state.rotations, clip.rotations[clip.frame_step[n]])
+            self._detail[n] = self._fallen.detail(f, steps[-1].phase, float(np.linalg.norm(drift, axis=-1).max()))
         else:
             self._fallen.follow()
-        position, rotations = clip.restored(n, state.position, state.rotations, detail)
-        self._keep_limits(f, rotations)
-        share = self._amount[f] * self._mask
-        if (share < 1.0).any():  # Physics amount: on the way from the keys to the result
-            keys, place = scene.motion.rotations[f], scene.motion.positions[f]
-            mixed = rotation.add(keys, share[:, None] * rotation.subtract(rotations, keys))
-            rotations = np.where(share[:, None] > 0.0, mixed, keys)
-            position = place + share[0] * (position - place) if share[0] > 0.0 else place
-        self._positions[f], self._rotations[f] = position, rotations
-        self._deviation[f] = np.linalg.norm(rotation.subtract(rotations, scene.motion.rotations[f]), axis=-1).max()
         if not steps:
             return
         self._phases[f] = steps[-1].phase
@@ -87,6 +76,24 @@ class Recorder:
             self._aid[f] += share_of * step.aid
             self._reference_aid[f] += share_of * clip.moment(k).torque[:6]
 
+    def _motion(self) -> Motion:
+        """What was simulated, with the clip's detail, within the rig's limits, and as much of it as is wanted."""
+        scene, reached = self._scene, len(self._detail)
+        first = scene.range[0]
+        run = slice(first, first + reached)
+        positions, rotations = self._positions.copy(), self._rotations.copy()
+        positions[run], rotations[run] = with_detail(self._clip, np.arange(reached), positions[run], rotations[run],
+                                                     self._detail)
+        for f in range(first, first + reached):
+            self._keep_limits(f, rotations[f])
+        keys, places = scene.motion.rotations, scene.motion.positions
+        share = self._amount[..., None]
+        if (share < 1.0).any():  # Physics amount: on the way from the keys to the result
+            mixed = rotation.add(keys, share * rotation.subtract(rotations, keys))
+            rotations = np.where(share > 0.0, mixed, keys)
+            positions = np.where(share[:, 0] > 0.0, places + share[:, 0] * (positions - places), places)
+        return scene.motion.with_poses(freeze(positions), freeze(rotations))
+
     def _keep_limits(self, f: int, rotations: Array) -> None:
         """The detail put back must not take a joint past limits that the rig has, except as far as its keys are."""
         character, keys = self._clip.character, self._scene.motion.rotations[f]
@@ -102,7 +109,9 @@ class Recorder:
     def result(self) -> Result:
         scene, clip = self._scene, self._clip
         first, last = scene.range
-        motion = scene.motion.with_poses(freeze(self._positions), freeze(self._rotations))
+        motion = self._motion()
+        turns = rotation.subtract(motion.rotations, scene.motion.rotations)
+        deviation = np.linalg.norm(turns, axis=-1).max(-1)
         shape = shape_of(clip.character, motion)
         weight = clip.character.mass * (float(np.linalg.norm(scene.gravity)) or STANDARD_GRAVITY)
         points = clip.character.points
@@ -121,10 +130,10 @@ class Recorder:
         touches = self._fallen.touches(shape, motion)
         depth = self._fallen.depths(shape, motion, depth, self._phases)
         self._fallen.balance(touches, motion, self._aid, zmp, margins)
-        remarks = self._remarks(slide - reference_slide, weight, follows)
+        remarks = self._remarks(slide - reference_slide, weight, follows, deviation)
         notes = (*clip.notes, *self._controller.notes, *remarks)
         return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
-                      margins, self._deviation, slide, reference_slide, depth, reference_depth, notes,
+                      margins, deviation, slide, reference_slide, depth, reference_depth, notes,
                       tuple(points.limbs[n].name for n in points.limb), weight, tuple(self._phases), touches)
 
     def _depth(self, paths: Array) -> Array:
@@ -150,7 +159,7 @@ class Recorder:
                 margins[f] = margin(support_polygon(paths[f, self._contacts[f]]), zmp[f])
         return zmp, margins
 
-    def _remarks(self, extra_slide: Array, weight: float, follows: Bools) -> list[Note]:
+    def _remarks(self, extra_slide: Array, weight: float, follows: Bools, deviation: Array) -> list[Note]:
         notes = []
         clip = self._clip
         bare = clip.schedule.unsupported[clip.frame_step]
@@ -159,8 +168,8 @@ class Recorder:
             notes.append(Note("info", f"Nothing touches the ground in {int(bare.sum())} frames although the body is "
                               "carried: the helper force does it. Mark the contact, or add what it holds.", frame))
         last = self._scene.range[1]
-        if last + 1 < len(self._deviation) and self._deviation[last] > POP_NOTE:
-            off = np.degrees(self._deviation[last])
+        if last + 1 < len(deviation) and deviation[last] > POP_NOTE:
+            off = np.degrees(deviation[last])
             notes.append(Note("warning", f"The range ends {off:.0f} degrees from the keys, which come back at once. "
                               "Ease out, or bake to a later frame.", last))
         worst = int(extra_slide.argmax())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model.arrays import Array
+from ..model.arrays import Array, Ints
 from ..model.character import Character
 from ..model.motion import Motion
 from ..numerics.rotation import skew
@@ -28,8 +28,8 @@ class Shape:
     def is_constant(self) -> bool:
         return self.offsets.ndim == 2 and self.inertias.ndim == 3 and self.points.ndim == 2
 
-    def at(self, k: int | slice) -> Shape:
-        """One frame, or a run of frames."""
+    def at(self, k: int | slice | Ints) -> Shape:
+        """One frame, or several."""
         if self.is_constant:
             return self
         return Shape(self.offsets if self.offsets.ndim == 2 else self.offsets[k],

@@ -7,7 +7,8 @@ contact forces are compared with the reference's own; and reference contacts are
     v*_{k+1} = (q*_{k+1} (-) q*_k) / dt_k         a*_k = (v*_{k+1} - v*_k) / dt_k
 
 Captured motion is noisy, and noise in a* is ruinous under a push. So what is simulated is a smoothed reference q_s,
-and the residual is put back afterwards:  q_out = q_sim (+) (q* (-) q_s),  which is q* itself where nothing disturbs.
+and the residual is put back afterwards (`detail`):  q_out = q_sim (+) (q* (-) q_s),  which is q* itself where nothing
+disturbs.
 """
 
 from __future__ import annotations
@@ -140,11 +141,6 @@ class Clip:
 
     def moment(self, k: int) -> Moment:
         return self._moments(int(k) // RUN)[k % RUN]  # to the cache, numpy's integers would be other keys
-
-    def restored(self, frame: int, position: Array, rotations: Array, detail: Array) -> tuple[Array, Array]:
-        """A simulated pose at a frame of the range with the clip's fine detail put back, `detail` (N,) of it."""
-        return (position + detail[0] * self.root_residual[frame],
-                rotation.add(rotations, detail[:, None] * self.residual[frame]))
 
     def _run(self, number: int) -> list[Moment]:
         """Reference quantities of RUN consecutive steps at once."""

@@ -131,12 +131,7 @@ whole = pytest.mark.parametrize("name", [
 @whole
 @pytest.mark.parametrize("what", PARTS)
 @pytest.mark.parametrize(("rate", "times"), [(60.0, 3), (24.0, 1)])
-def test_pushes_anywhere_at_any_time_keep_all_promises(name: str, what: str, rate: float, times: int,
-                                                       request: pytest.FixtureRequest) -> None:
-    if (name, what) == ("made_trot", "hand"):
-        request.applymarker(pytest.mark.xfail(strict=True, reason=(
-            "a dog's hand is the foot it stands on: 200 N on one paw of 30 kg drag it by up to 3 mm in a frame, "
-            "and 800 N, 2700 m/s2 for that paw alone, drive another 68 mm into the ground")))
+def test_pushes_anywhere_at_any_time_keep_all_promises(name: str, what: str, rate: float, times: int) -> None:
     found = []
     for start, direction in product(starts(name, 0.3, times), DIRECTIONS):
         respond.cache_clear()

@@ -19,7 +19,7 @@ HOLD = 2.0              # how much more a planted point insists than one that is
 NEAR = 0.2              # m, h_m: lower than this a foot's height is watched
 TOUCH = 0.010           # m: a simulated point this low touches
 FLOAT = 0.020           # m: a reference contact may float this much more than in the clip
-CREEP_TIME, CREEP_SPEED = 0.5, 0.03   # s, m/s: how a foot that will not lift for long slides home
+CREEP_TIME, CREEP_SPEED = 0.3, 0.036   # s, m/s: how a foot that will not lift for long slides home
 CREEP_WAIT = 1.0        # s
 CEILING = 0.5           # m over the foot: what is higher is not stepped on
 SOON = 0.15             # s: from then on the ground on which a foot will land counts, ever more
@@ -72,6 +72,8 @@ class Footing:
             settled = soon & (landing < SETTLED) & self._aimed
             offset[settled, :2] = self._aim[settled]
             self._aim, self._aimed = offset[:, :2].copy(), soon
+        if not planted.all() and offset.any():
+            self._keep_whole(offset, planted)
         if not self._is_level and offset.any():
             self._follow_ground(k, moment, offset)
         tangent = clip.touch_weight[k] * (1.0 + (HOLD - 1.0) * planted)
@@ -132,14 +134,22 @@ class Footing:
         self._held = planted
         self._sticky *= planted[:, None]
 
+    def _keep_whole(self, offset: Array, planted: Bools) -> None:
+        """A foot that stands on its toes, or on its heel, goes nowhere with the rest."""
+        for own in self._limbs:
+            stands = planted[own]
+            if stands.any() and not stands.all():
+                offset[own[~stands], :2] = self._sticky[own[stands]].mean(0)
+
     def _creep(self, k: int, dt: float, planted: Bools) -> None:
         """Feet that stay down for long go home slowly, or a squat would keep the scar of a push for ever."""
         if not self._sticky.any():
             return
-        resting = planted & (self._clip.time_to_lift[k] > CREEP_WAIT)
-        size = np.linalg.norm(self._sticky[resting], axis=1)
-        step = np.minimum(size * dt / CREEP_TIME, CREEP_SPEED * dt)
-        self._sticky[resting] *= (1.0 - step / np.maximum(size, 1e-12))[:, None]
+        stays = planted & (self._clip.time_to_lift[k] > CREEP_WAIT)
+        for own in self._limbs:
+            if stays[own].any():  # as a whole: points that drew away from one another would snap back when one lifts
+                size = float(np.linalg.norm(self._sticky[own], axis=1).max())
+                self._sticky[own] *= 1.0 - min(dt / CREEP_TIME, CREEP_SPEED * dt / max(size, 1e-12))
 
     def _keep_apart(self, k: int, moment: Moment, offset: Array, planted: Bools) -> None:
         """A biped pushed towards its standing leg steps beside that foot, not through it."""
