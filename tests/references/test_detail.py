@@ -33,7 +33,7 @@ def points(follower, positions, rotations):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_feet_get_the_displacement_of_the_keys(name: str, share: float) -> None:
-    follower, positions, rotations = turned(name, 0.3)
+    follower, positions, rotations = turned(name, 0.15)
     frames = np.arange(len(positions))
     keys = follower.frame_step
     own = points(follower, follower.planned.positions[keys], follower.planned.rotations[keys]) - follower.paths[keys]

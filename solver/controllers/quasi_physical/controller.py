@@ -37,7 +37,7 @@ from .weights import Weights
 FOOT_DAMPING = 0.5     # zeta_e, Table 1
 PLANT = 1.0            # share of its own speed that a planted point loses in one step
 HUMAN_MASS = 75.0      # kg; the same newtons move a dog more, so its paws grip more than its mass says
-WATCHED = 0.15         # m: points lower than this must not go under the ground
+WATCHED = 0.18         # leg lengths: points lower than this must not go under the ground
 NEARLY = 0.1           # rad: joints this near to a limit get a row
 CALM = 0.7             # a point already inside comes out by this factor per step: no pop
 HOME, CALMED = 1e-5, 1e-4  # rad or m, and per second: this near to its keys a body is on them
@@ -64,6 +64,7 @@ class QuasiPhysical:
         M = dynamics(self.tree, clip.shape.at(0), pose, still, still, scene.gravity).M
         assert M is not None
         self.weights = Weights(self.tree, M, settings, scene.pushes)
+        self._watched = WATCHED * character.leg_length
         self._lands = bool(clip.schedule.touching.any())  # who never touches the ground hangs on its path
         self._load_links = [character.index(load.body) for load in scene.loads]
         self._normal: Array | None = None
@@ -308,7 +309,7 @@ class QuasiPhysical:
         """C d <= u: no low point under the ground, no joint past its limit, at the end of the step; and names of the
         rows (a point, or -1 - a limit) that say the same from step to step."""
         height = ground.distance
-        low = (height < WATCHED).nonzero()[0]
+        low = (height < self._watched).nonzero()[0]
         rows, bounds, names = [], [], []
         if len(low):
             names += low.tolist()

@@ -10,9 +10,10 @@ from ...model.arrays import Array, Bools
 from ...model.terrain import Plane, Probe
 from ...physics.dynamics import Points
 from ...physics.soles import sole_samples
-from ...references.clip import Clip, Moment
+from ...references.clip import PERSON, Clip, Moment
 from .path import Path
 
+# Lengths are those of a person, whose leg is PERSON long; others' are as much longer or shorter as their legs.
 STEP_AHEAD = 0.6        # s: when a landing begins to shift with the push
 SETTLED = 0.1           # s: a foot about to land no longer changes its mind
 HOLD = 2.0              # how much more a planted point insists than one that is still to land
@@ -44,6 +45,7 @@ class Footing:
     def __init__(self, clip: Clip, path: Path, use_shift: bool) -> None:
         points = clip.character.points
         self._clip, self._path, self._use_shift = clip, path, use_shift
+        self._size = clip.character.leg_length / PERSON
         self._sticky = np.zeros((len(points), 2))
         self._held: Bools | None = None
         self._aim, self._aimed = np.zeros((len(points), 2)), np.zeros(len(points), dtype=bool)
@@ -77,7 +79,7 @@ class Footing:
         if not self._is_level and offset.any():
             self._follow_ground(k, moment, offset)
         tangent = clip.touch_weight[k] * (1.0 + (HOLD - 1.0) * planted)
-        normal = tangent + self._is_foot * np.minimum(np.maximum(1.0 - height * (1.0 / NEAR), 0.0), 1.0)
+        normal = tangent + self._is_foot * np.minimum(np.maximum(1.0 - height * (1.0 / (self._size * NEAR)), 0.0), 1.0)
         return Footholds(offset, touching, planted, tangent, normal)
 
     def calm(self, k: int, moment: Moment) -> Bools:
@@ -92,8 +94,9 @@ class Footing:
         return float(np.abs(self._sticky).max(initial=0.0))
 
     def _touching(self, k: int, moment: Moment, height: Array) -> Bools:
-        floating = np.maximum(moment.height, 0.0) + FLOAT
-        return np.asarray((height < TOUCH) & ~self._clip.schedule.barred[k] | moment.touching & (height < floating))
+        floating = np.maximum(moment.height, 0.0) + self._size * FLOAT
+        low = (height < self._size * TOUCH) & ~self._clip.schedule.barred[k]
+        return np.asarray(low | moment.touching & (height < floating))
 
     def _follow_ground(self, k: int, moment: Moment, offset: Array) -> None:
         """A foot that a push has shifted goes as much higher or lower as the ground there is: first the ground it
@@ -114,7 +117,7 @@ class Footing:
         """m, leaving a shifted limb as much air under its sole as it has at its own place; of a foot across an edge,
         what stays on its tread tells."""
         ref, there = sole_samples(np.stack((points, points + offset)))
-        below = ref[:, 2] + CEILING
+        below = ref[:, 2] + self._size * CEILING
         h = self._clip.terrain.height(np.concatenate((ref, there))[:, :2], time, np.concatenate((below, below))).z
         before, after = h[:len(ref)], h[len(ref):]
         known = np.isfinite(before) & np.isfinite(after)
@@ -122,7 +125,7 @@ class Footing:
             return 0.0
         before, after, z = before[known], after[known], ref[known, 2]
         rise = after - before
-        same = np.abs(rise - rise[np.abs(rise).argmin()]) < EDGE
+        same = np.abs(rise - rise[np.abs(rise).argmin()]) < self._size * EDGE
         return float((after - z)[same].max() - (before - z)[same].max())
 
     def _stick(self, planted: Bools, points: Points, moment: Moment) -> None:
@@ -148,8 +151,8 @@ class Footing:
         stays = planted & (self._clip.time_to_lift[k] > CREEP_WAIT)
         for own in self._limbs:
             if stays[own].any():  # as a whole: points that drew away from one another would snap back when one lifts
-                size = float(np.linalg.norm(self._sticky[own], axis=1).max())
-                self._sticky[own] *= 1.0 - min(dt / CREEP_TIME, CREEP_SPEED * dt / max(size, 1e-12))
+                far = float(np.linalg.norm(self._sticky[own], axis=1).max())
+                self._sticky[own] *= 1.0 - min(dt / CREEP_TIME, self._size * CREEP_SPEED * dt / max(far, 1e-12))
 
     def _keep_apart(self, k: int, moment: Moment, offset: Array, planted: Bools) -> None:
         """A biped pushed towards its standing leg steps beside that foot, not through it."""
@@ -164,6 +167,6 @@ class Footing:
             own = float((clip.paths[landing, up, :2].mean(0) - moment.points.position[standing, :2].mean(0)) @ side)
             moved = float((offset[up[0], :2] - self._sticky[standing].mean(0)) @ side)
             sign = 1.0 if own >= 0.0 else -1.0
-            short = min(APART, abs(own)) - sign * (own + moved)
+            short = min(self._size * APART, abs(own)) - sign * (own + moved)
             if short > 0.0:
                 offset[up, :2] += sign * short * side
