@@ -131,26 +131,12 @@ def _stages(sampling: Generator[int, None, Samples], words: str, total: int) -> 
             yield Stage(words, done, total)
 
 
-def _watch(controller: Any) -> list[Any]:
-    """A list whose only entry is always the state the controller decided last: what a preview shows."""
-    decide, latest = controller.step, [None]
-
-    def step(state: Any, k: int) -> Any:
-        made = decide(state, k)
-        latest[0] = made.state
-        return made
-
-    controller.step = step
-    return latest
-
-
 def simulate(study: Study) -> Generator[Stage, None, tuple[Any, Any]]:
     """The solver's bake of what was read: its Result and the contact points it found."""
     kind = controller_kind(study.setup.controller)
     firm = {name: part.strength for name, part in study.setup.parts.items()
             if part.strength != 1.0 and name in study.figure.character.names}
     controller = kind.make(study.scene, kind.build(study.setup.dials, firm))
-    latest = _watch(controller)
     job = solver.bake(study.scene, controller)
     try:
         while True:
@@ -158,7 +144,7 @@ def simulate(study: Study) -> Generator[Stage, None, tuple[Any, Any]]:
                 progress = next(job)
             except StopIteration as end:
                 return end.value, controller.clip.character.points
-            yield Stage("Simulating", progress.done, progress.total, study, latest[0])
+            yield Stage("Simulating", progress.done, progress.total, study, progress.state)
     finally:
         job.close()
 

@@ -35,7 +35,7 @@ def bake(scene: Scene, controller: Controller | None = None, simulates_calm: boo
     record = Recorder(scene, acting)
     state = acting.start()
     record.frame(0, state, [])
-    yield Progress(first, 1, last - first + 1)
+    yield Progress(first, 1, last - first + 1, state)
     k = 0
     for frame in range(1, last - first + 1):
         steps = []
@@ -45,7 +45,7 @@ def bake(scene: Scene, controller: Controller | None = None, simulates_calm: boo
             state = step.state
             k += 1
         record.frame(frame, state, steps)
-        yield Progress(first + frame, frame + 1, last - first + 1)
+        yield Progress(first + frame, frame + 1, last - first + 1, state)
     return record.result()
 
 

@@ -34,6 +34,7 @@ class Recorder:
         self._scene, self._controller, self._clip = scene, controller, controller.clip
         clip = controller.clip
         frames, count = len(scene.motion), len(clip.character.points)
+        self._run = slice(scene.range[0], scene.range[1] + 1)
         self._positions, self._rotations = scene.motion.positions.copy(), scene.motion.rotations.copy()
         self._contacts = np.zeros((frames, count), dtype=bool)
         self._forces = np.zeros((frames, count, 3))
@@ -78,25 +79,24 @@ class Recorder:
 
     def _motion(self) -> Motion:
         """What was simulated, with the clip's detail, within the rig's limits, and as much of it as is wanted."""
-        scene, reached = self._scene, len(self._detail)
-        first = scene.range[0]
-        run = slice(first, first + reached)
-        positions, rotations = self._positions.copy(), self._rotations.copy()
-        positions[run], rotations[run] = with_detail(self._clip, np.arange(reached), positions[run], rotations[run],
-                                                     self._detail)
-        for f in range(first, first + reached):
-            self._keep_limits(f, rotations[f])
-        keys, places = scene.motion.rotations, scene.motion.positions
-        share = self._amount[..., None]
+        whole, run = self._scene.motion, self._run
+        keys, places = whole.rotations[run], whole.positions[run]
+        position, rotations = with_detail(self._clip, np.arange(len(keys)), self._positions[run], self._rotations[run],
+                                          self._detail)
+        for own, key in zip(rotations, keys, strict=True):
+            self._keep_limits(own, key)
+        share = self._amount[run, :, None]
         if (share < 1.0).any():  # Physics amount: on the way from the keys to the result
             mixed = rotation.add(keys, share * rotation.subtract(rotations, keys))
             rotations = np.where(share > 0.0, mixed, keys)
-            positions = np.where(share[:, 0] > 0.0, places + share[:, 0] * (positions - places), places)
-        return scene.motion.with_poses(freeze(positions), freeze(rotations))
+            position = np.where(share[:, 0] > 0.0, places + share[:, 0] * (position - places), places)
+        positions, turns = whole.positions.copy(), whole.rotations.copy()
+        positions[run], turns[run] = position, rotations
+        return whole.with_poses(freeze(positions), freeze(turns))
 
-    def _keep_limits(self, f: int, rotations: Array) -> None:
+    def _keep_limits(self, rotations: Array, keys: Array) -> None:
         """The detail put back must not take a joint past limits that the rig has, except as far as its keys are."""
-        character, keys = self._clip.character, self._scene.motion.rotations[f]
+        character = self._clip.character
         for i in self._limited:
             is_hinge, axis = character.joints[i] == "hinge", character.axes[i]
             r, own = (np.atleast_1d(rotation.twist_angle(q, axis)) if is_hinge else rotation.log(q)
@@ -110,8 +110,9 @@ class Recorder:
         scene, clip = self._scene, self._clip
         first, last = scene.range
         motion = self._motion()
-        turns = rotation.subtract(motion.rotations, scene.motion.rotations)
-        deviation = np.linalg.norm(turns, axis=-1).max(-1)
+        turns = rotation.subtract(motion.rotations[self._run], scene.motion.rotations[self._run])
+        deviation = np.zeros(len(motion))
+        deviation[self._run] = np.linalg.norm(turns, axis=-1).max(-1)
         shape = shape_of(clip.character, motion)
         weight = clip.character.mass * (float(np.linalg.norm(scene.gravity)) or STANDARD_GRAVITY)
         points = clip.character.points

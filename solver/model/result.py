@@ -45,6 +45,7 @@ class Progress:
     frame: int       # index in the motion
     done: int        # frames
     total: int
+    state: State | None = field(default=None, compare=False)   # of the body, as simulated: without the finest detail
 
 
 @dataclass(frozen=True, eq=False)
