@@ -7,7 +7,8 @@ slide. So the limbs' joints are turned a little more, until the points that may 
 
     x_out = x_sim + s (x* - x_s)
 
-by damped least squares: a matter of millimetres.
+by damped least squares: a matter of millimetres. What would thereby go under the ground, deeper than it is in the keys
+or was simulated, stays as much higher.
 """
 
 from __future__ import annotations
@@ -43,11 +44,23 @@ def _run(clip: Clip, frames: Ints, positions: Array, rotations: Array, shares: A
         shape = clip.shape.at(keys)
         planned = forward(clip.tree, shape.offsets, clip.planned.positions[keys], clip.planned.rotations[keys])
         simulated = forward(clip.tree, shape.offsets, positions, rotations)
-        moved = place(planned, links, shape.points) - clip.paths[keys]
-        wanted = place(simulated, links, shape.points) + share * moved
+        own, reached = place(planned, links, shape.points), place(simulated, links, shape.points)
+        wanted = reached + share * (own - clip.paths[keys])
+        for n, time in enumerate(clip.times[keys]):
+            wanted[n] = _above_ground(clip, float(time), wanted[n], own[n], reached[n])
         for _ in range(ROUNDS):
             turned = _nearer(clip, shape.offsets, shape.points, out, turned, wanted)
     return out, turned
+
+
+def _above_ground(clip: Clip, time: float, wanted: Array, own: Array, reached: Array) -> Array:
+    """(P, 3) `wanted` with no point deeper than in the keys or where it was simulated."""
+    ground = clip.terrain.probe(wanted, time)
+    if ground.distance.min() >= 0.0:
+        return wanted
+    deepest = np.minimum(*(clip.terrain.probe(points, time).distance for points in (own, reached)))
+    short = np.maximum(np.minimum(deepest, 0.0) - ground.distance, 0.0)
+    return np.asarray(wanted + short[:, None] * ground.normal)
 
 
 def _nearer(clip: Clip, offsets: Array, local: Array, positions: Array, rotations: Array, wanted: Array) -> Array:
