@@ -12,6 +12,7 @@ from .._link import solver
 from .actions import curves_of
 from .convert import Array, gravity_of
 from .read_character import Figure, link_places
+from .read_fields import field_objects, field_pushes, kind_of
 from .read_motion import Samples
 from .read_terrain import ground_objects, read_terrain
 from .settings import ContactSpec, LoadSpec, PushSpec, Setup
@@ -31,6 +32,8 @@ def watched_objects(scene: bpy.types.Scene, setup: Setup) -> list[bpy.types.Obje
             found.append(scene.objects[name])
     for ground in setup.grounds:
         found += [ob for ob in ground_objects(scene, ground) if ob not in found]
+    if setup.use_fields:
+        found += [ob for ob in field_objects(scene) if ob not in found]
     return found
 
 
@@ -45,6 +48,8 @@ def watched_values(ob: Any, watched: Sequence[Any]) -> dict[str, tuple[Any, str]
     for each in watched:
         if hasattr(each, "heft") and each.type == "EMPTY":
             found[f"strength of {each.name}"] = (each.heft.push, "strength")
+        if kind_of(each) != "NONE":
+            found[f"field of {each.name}"] = (each.field, "strength")
     return found
 
 
@@ -54,11 +59,15 @@ def read_scene(scene: bpy.types.Scene, figure: Figure, samples: Samples, setup: 
     clock = _Clock(samples.frames, rate)
     places = link_places(figure.character, figure.assembly.motion)
     kind: Mapping[str, Literal["com", "none", "body"]] = {"COM": "com", "NONE": "none", "BONE": "body"}
+    pushes = [_push(push, figure, samples, places, clock, unit) for push in setup.pushes]
+    if setup.use_fields:
+        pushes += field_pushes(scene, figure.character, places, samples.watched, samples.values,
+                               figure.assembly.motion.times, unit)
     goal_body = _link_name(figure, setup.goal_bone, "Goal") if setup.goal == "BONE" else None
     return solver.Scene(
         figure.character, figure.assembly.motion,
         terrain=read_terrain(scene, samples, setup, unit, rate), gravity=gravity_of(scene),
-        pushes=tuple(_push(push, figure, samples, places, clock, unit) for push in setup.pushes),
+        pushes=tuple(pushes),
         loads=tuple(_load(load, figure, samples, places, clock, unit) for load in setup.loads),
         goal=solver.Goal(kind[setup.goal], goal_body),
         amount=_amount(samples, setup, clock),

@@ -106,6 +106,7 @@ class Setup:
     controller: str = "QUASI_PHYSICAL"
     dials: Mapping[str, float | bool] = field(default_factory=dict)
     pushes: tuple[PushSpec, ...] = ()
+    use_fields: bool = False                  # wind and force fields of the scene push the character
     loads: tuple[LoadSpec, ...] = ()
     grounds: tuple[GroundSpec, ...] = ()
     contacts: tuple[ContactSpec, ...] = ()

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ..bridge.controllers import can_fall, controller_kind
+from ..bridge.read_fields import KINDS, kind_of
 from . import session
 from .graph import balance_graph
 from .messages import NO_CHARACTER, character_of, push_word
@@ -105,6 +106,7 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
         row.operator_menu_enum("heft.add_push", "size", text="Push", icon="EMPTY_SINGLE_ARROW")
         row.operator("heft.add_load", text="Load", icon="MESH_CUBE")
         row.operator("heft.add_ground", text="Ground", icon="MESH_GRID")
+        self._fields(context, told)
         bones = character_of(context).data
         for n, item in enumerate(told.pushes):
             self._push(layout.box(), item, n, bones)
@@ -127,6 +129,19 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
             if item.object is None:
                 box.prop(item, "collection", text="")
             box.prop(item, "friction")
+
+    def _fields(self, context: Any, told: Any) -> None:
+        """The tick, and which fields it means."""
+        self.layout.prop(told, "use_fields")
+        if not told.use_fields:
+            return
+        found = [ob for ob in context.scene.objects if kind_of(ob) != "NONE"]
+        for ob in found:
+            kind = kind_of(ob).replace("_", " ").capitalize()
+            counts = f"{kind}, {ob.field.strength:g} N" if kind_of(ob) in KINDS else f"{kind} does not push characters"
+            self.layout.label(text=f"{ob.name}: {counts}", icon="FORCE_WIND", translate=False)
+        if not found:
+            wrapped(self.layout, context, "There is none yet: add a force field of type Wind or Force.", "INFO")
 
     def _head(self, box: Any, item: Any, n: int, kind: str, icon: str, text: str) -> None:
         row = box.row(align=True)

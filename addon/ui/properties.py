@@ -146,6 +146,8 @@ class HEFT_PG_object(bpy.types.PropertyGroup):
                                   default=0.1, min=0.001, soft_max=5.0, override=OPEN)
     reduce_mm: FloatProperty(name="Millimetres", description="How far a bone may shift from the full result",
                              default=0.5, min=0.001, soft_max=20.0, override=OPEN)
+    use_fields: BoolProperty(name="Force fields", description="Wind and force fields of the scene push the character, "
+                             "with as many newtons on the whole body as their strength", override=OPEN)
     pushes: CollectionProperty(type=HEFT_PG_push_item, override=OPEN_LIST)
     loads: CollectionProperty(type=HEFT_PG_load_item, override=OPEN_LIST)
     grounds: CollectionProperty(type=HEFT_PG_ground_item, override=OPEN_LIST)

@@ -34,6 +34,7 @@ def setup_of(ob: Any) -> Setup:
         ease_in=number(told.ease_in), ease_out=number(told.ease_out), amount=number(told.amount),
         goal=told.goal, goal_bone=told.goal_bone, controller=told.controller, dials=dials,
         pushes=tuple(_push(item.object) for item in told.pushes if item.is_on and item.object is not None),
+        use_fields=told.use_fields,
         loads=tuple(LoadSpec(item.bone, number(item.kg), float(item.start) if item.use_frames else None,
                              float(item.end) if item.use_frames else None,
                              item.object.name if item.object is not None else "")
@@ -75,7 +76,8 @@ def fill(ob: Any, setup: Setup, objects: Any, collections: Any) -> list[str]:
     missing: list[str] = []
     kind = controller_kind(setup.controller)
     kind.build(setup.dials, {})  # refuses what is out of bounds before anything is set
-    for name in ("mass", "build", "ease_in", "ease_out", "amount", "goal", "goal_bone", "output", "use_reduction",
+    for name in ("mass", "build", "ease_in", "ease_out", "amount", "goal", "goal_bone", "output", "use_fields",
+                 "use_reduction",
                  "reduce_degrees", "reduce_mm", "controller"):
         setattr(told, name, getattr(setup, name))
     told.use_range = setup.start is not None or setup.end is not None

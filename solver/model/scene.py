@@ -35,6 +35,7 @@ class Push:
     forces: Array                             # (K, 3) N
     point: Array = field(default_factory=lambda: np.zeros(3))  # m, in the body's frame
     frame: Literal["world", "body"] = "world"
+    is_local: bool = True                     # the pushed part itself gives way, as an arm that is hit; wind: False
 
     def __post_init__(self) -> None:
         where = f"Push on {self.body}"

@@ -231,9 +231,10 @@ def _is_own_ground(terrain: Terrain, ground: float) -> bool:
 
 
 def _hardest(scene: Scene) -> float:
-    """m/s that the hardest push alone would give to the whole body."""
-    momenta = (0.5 * (push.forces[1:] + push.forces[:-1]).T @ np.diff(push.times) for push in scene.pushes)
-    return max((float(np.linalg.norm(p)) for p in momenta), default=0.0) / scene.character.mass
+    """m/s that the hardest push alone would give to the whole body before that can step under it."""
+    blows = (float(np.linalg.norm(push.forces, axis=1).max()) * min(float(np.ptp(push.times)), STEP_SOON)
+             for push in scene.pushes)
+    return max(blows, default=0.0) / scene.character.mass
 
 
 def _grid(times: Array, substeps: int | None, rate: float) -> tuple[Array, Ints]:

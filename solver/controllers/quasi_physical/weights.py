@@ -64,7 +64,7 @@ class Weights:
         self.root_position = PAPER_POSE * mass
         self.rate: Array = np.array([settings.leg_return if role in LEGS else settings.upper_return
                                      for role in character.roles])
-        loosened = [(push, _loosened(character, push.body)) for push in pushes]
+        loosened = [(push, _loosened(character, push.body)) for push in pushes if push.is_local]
         self._give = [(push, links) for push, links in loosened if links]
         self._local = settings.local_give
         self._tree = tree
