@@ -5,7 +5,7 @@
 def register() -> None:
     import bpy
 
-    from . import contact_bars, overlays, properties, session
+    from . import contact_bars, overlays, properties, session, translations
 
     properties.register()
     for each in _classes():
@@ -13,13 +13,15 @@ def register() -> None:
     session.register()
     overlays.register()
     contact_bars.register()
+    translations.register()
 
 
 def unregister() -> None:
     import bpy
 
-    from . import contact_bars, overlays, properties, session
+    from . import contact_bars, overlays, properties, session, translations
 
+    translations.unregister()
     contact_bars.unregister()
     overlays.unregister()
     session.unregister()
@@ -29,7 +31,8 @@ def unregister() -> None:
 
 
 def _classes() -> list[type]:
-    from . import character_operators, job_operators, panels, preset_operators, world_operators
+    from . import character_operators, job_operators, panels, preferences, preset_operators, world_operators
 
-    return [each for module in (character_operators, world_operators, job_operators, preset_operators, panels)
+    return [each for module in (preferences, character_operators, world_operators, job_operators, preset_operators,
+                                     panels)
             for each in module.CLASSES]

@@ -10,6 +10,7 @@ from ..bridge.controllers import controller_kind
 from ..bridge.overlay import remove_overlay
 from ..job import set_up
 from .messages import SolverError, character_of, refusal
+from .preferences import liked
 from .stored import setup_of
 
 
@@ -37,6 +38,14 @@ def fill_lines(collection: Any, lines: Any) -> None:
         item.level, item.sentence, item.remedy, item.bone = line.level, line.sentence, line.remedy, line.bone
 
 
+def turn_dials(ob: Any, preset: str) -> None:
+    """All dials of its controller to a preset, if that has one of this name."""
+    kind = controller_kind(ob.heft.controller)
+    group = getattr(ob.heft, kind.id.lower())
+    for dial in kind.dials if preset in kind.presets else ():
+        setattr(group, dial.name, getattr(kind.presets[preset], dial.name))
+
+
 class HEFT_OT_set_up(CharacterOperator, bpy.types.Operator):
     bl_idname = "heft.set_up"
     bl_label = "Set Up Character"
@@ -54,6 +63,8 @@ class HEFT_OT_set_up(CharacterOperator, bpy.types.Operator):
             item.level, item.sentence = "STOP", str(error)
             return self.refuse(error)
         fill_lines(ob.heft.checklist, lines)
+        if not ob.heft.is_set_up:
+            turn_dials(ob, liked(context).dials)
         ob.heft.is_set_up = True
         care = sum(line.level != "GOOD" for line in lines)
         self.report({"INFO"}, f"{lines[0].sentence} {f'{care} to look at.' if care else 'All good.'}")
@@ -88,9 +99,7 @@ class HEFT_OT_apply_preset(CharacterOperator, bpy.types.Operator):
         if self.preset not in kind.presets:
             self.report({"ERROR"}, f"There is no preset {self.preset!r}. Choose from: {', '.join(kind.presets)}.")
             return {"CANCELLED"}
-        group = getattr(ob.heft, kind.id.lower())
-        for dial in kind.dials:
-            setattr(group, dial.name, getattr(kind.presets[self.preset], dial.name))
+        turn_dials(ob, self.preset)
         return {"FINISHED"}
 
 

@@ -14,11 +14,11 @@ from ..job import bake_character, check_character
 from . import session
 from .character_operators import CharacterOperator
 from .messages import SolverError, character_of, time_words
+from .preferences import liked
 from .stored import setup_of
 
 SLICE = 0.04      # s of work between two looks at events,
 LONG_SLICE = 0.4  # at most
-REDRAW = 0.3      # s of work between two pictures of the ghost
 PASSED_ON = {"MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "TIMER_REPORT",
              "TRACKPADPAN", "TRACKPADZOOM", "NDOF_MOTION"}
 
@@ -56,7 +56,7 @@ class JobOperator(CharacterOperator):
         except SolverError as error:
             return self.refuse(error)
         self._name, self._began = ob.name, time.perf_counter()
-        self._worked, self._rested_from = REDRAW, time.perf_counter()
+        self._worked, self._rested_from = float("inf"), time.perf_counter()
         self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
         context.scene.heft.is_running = True
         context.window_manager.modal_handler_add(self)
@@ -92,7 +92,7 @@ class JobOperator(CharacterOperator):
             raise
         self._rested_from = time.perf_counter()
         self._worked += self._rested_from - start
-        if stage is not None and self._worked > REDRAW:
+        if stage is not None and self._worked > liked(context).redraw:
             self._show(context, ob, stage)
             self._worked = 0.0
         return {"RUNNING_MODAL"}

@@ -1,0 +1,65 @@
+"""The interface can be translated, and what is liked in every file is asked for in one place."""
+
+import ast
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.rigs import PERSON, key_sway, make_armature
+
+bpy = pytest.importorskip("bpy")
+UI = Path(__file__).resolve().parents[2] / "addon" / "ui"
+
+
+def labels() -> set[str]:
+    """Every name, label and text of the interface, as written in its source."""
+    found = set()
+    for path in UI.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.keyword) and node.arg in ("name", "text"):
+                found |= {each.value for each in ast.walk(node.value) if isinstance(each, ast.Constant)}
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "bl_label":
+                found |= {each.value for each in ast.walk(node.value) if isinstance(each, ast.Constant)}
+    return found
+
+
+def test_every_entry_of_every_language_is_a_label_of_the_interface() -> None:
+    from addon.ui.translations import WORDS
+
+    known = labels()
+    assert "Set Up Character" in known
+    for language, words in WORDS.items():
+        assert not set(words) - known, language
+        assert all(word.strip() for word in words.values())
+
+
+def test_blender_gets_the_table_in_both_contexts() -> None:
+    from addon.ui.translations import table
+
+    for words in table().values():
+        assert {context for context, _ in words} == {"*", "Operator"}
+
+
+@pytest.mark.parametrize("preset", ["Subtle", "Natural", "Strong"])
+def test_a_new_character_has_the_dials_one_likes_and_keeps_its_own(preset, monkeypatch) -> None:
+    from addon.bridge.controllers import controller_kind
+    from addon.ui import character_operators
+
+    ob = make_armature(bpy, PERSON)
+    key_sway(bpy, ob)
+    bpy.context.view_layer.objects.active = ob
+    monkeypatch.setattr(character_operators, "liked", lambda context: SimpleNamespace(dials=preset, redraw=0.3))
+    bpy.ops.heft.set_up()
+    group, wanted = ob.heft.quasi_physical, controller_kind("QUASI_PHYSICAL").presets[preset]
+    assert group.path_return == pytest.approx(wanted.path_return)
+    group.path_return = 1.0
+    bpy.ops.heft.set_up()
+    assert group.path_return == 1.0, "setting up again changes no dial"
+
+
+def test_preferences_are_registered_under_the_name_of_the_extension() -> None:
+    from addon.ui import preferences
+
+    assert preferences.HEFT_AP_preferences.bl_idname == preferences.ADDON
+    assert preferences.liked(bpy.context).dials == "Natural", "as they come where the add-on is not installed"
