@@ -119,21 +119,17 @@ def _save(path: Path) -> None:
     _ops.wm.save_as_mainfile(filepath=str(path), copy=True, check_existing=False, compress=True)
 
 
-def export(path: Path, ob: Any, frames: tuple[int, int]) -> None:
-    """Write a character's motion in a format that other programs read."""
+def export_glb(path: Path, ob: Any) -> None:
+    """Write a character, its meshes and its motion in a format that other programs read."""
     with quiet():
-        _export(path, ob, frames)
+        _export_glb(path, ob)
 
 
-def _export(path: Path, ob: Any, frames: tuple[int, int]) -> None:
+def _export_glb(path: Path, ob: Any) -> None:
     layer: Any = bpy.context.view_layer
     for other in layer.objects:
         other.select_set(other == ob)
     layer.objects.active = ob
-    if path.suffix.lower() == ".bvh":
-        _ops.export_anim.bvh(filepath=str(path), check_existing=False, frame_start=frames[0], frame_end=frames[1],
-                             root_transform_only=False)
-        return
     for child in ob.children_recursive:
         if child.name in layer.objects:
             child.select_set(True)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import bpy
 
 from .. import ui
 from .._link import solver
+from ..bridge.convert import metres_per_unit
 from ..bridge.settings import Setup, to_json
 from ..bridge.verdict import contact_bars, spoken, verdict
 from ..job import Baked, bake_character, check_character, set_up
@@ -21,6 +22,7 @@ from .arguments import OUTPUTS
 from .progress import Progress
 from .publish import check_place, publish, publish_text
 from .report import report_of, report_text, words_of
+from .write_bvh import write_bvh
 
 _data: Any = bpy.data
 
@@ -35,12 +37,26 @@ class Opened:
         self.path, self.notes = files.opened(told.input, told.allow_scripts, told.height)
         self.scene: Any = bpy.context.scene
         self.ob = character.find_armature(self.scene, told.armature)
-        self.notes += character.choose_action(self.ob, told.action,
-                                              self.path.suffix.lower() != ".blend")
+        self.notes += character.choose_action(self.ob, told.action, self.is_import)
         setup = character.asked(told, self.ob)
         self.setup, notes = character.completed(self.scene, self.ob, setup, told, self.path.suffix.lower() == ".bvh")
         self.notes += notes
         self.seconds = time.perf_counter() - began
+
+    @property
+    def is_import(self) -> bool:
+        return self.path.suffix.lower() != ".blend"
+
+    def writer(self, kind: str, frames: tuple[int, int]) -> Callable[[Path], None]:
+        """What writes the result as a file of a kind."""
+        if kind == ".blend":
+            return files.save_blend
+        if kind == ".glb":
+            return lambda path: files.export_glb(path, self.ob)
+        # metres; a .bvh that is read and written keeps its own unit, whatever its character was scaled by
+        is_bvh = self.path.suffix.lower() == ".bvh"
+        size = 1.0 / self.ob.matrix_world.to_scale().x if is_bvh else metres_per_unit(self.scene)
+        return lambda path: write_bvh(path, self.scene, self.ob, frames, size)
 
 
 def bake(told: Any) -> int:
@@ -60,13 +76,12 @@ def bake(told: Any) -> int:
         baked = _run(bake_character(_data, shot.scene, shot.ob, shot.setup), progress)
         shot.ob.heft.is_set_up = True
         frames = int(baked.study.samples.frames[0]), int(baked.study.samples.frames[-1])
+        if shot.is_import:  # what is played is what was baked; a scene of one's own stays as it is
+            shot.scene.frame_start, shot.scene.frame_end = frames
         began = time.perf_counter()
         for n, path in enumerate(told.out):
             progress.tell("Saving", n, len(told.out))
-            if path.suffix.lower() == ".blend":
-                publish(path, files.save_blend)
-            else:
-                publish(path, lambda temporary: files.export(temporary, shot.ob, frames))
+            publish(path, shot.writer(path.suffix.lower(), frames))
         saved, began = time.perf_counter() - began, time.perf_counter()
         if told.sheet is not None:
             from .sheet import make_sheet
