@@ -52,7 +52,7 @@ class Opened:
         if kind == ".blend":
             return files.save_blend
         if kind == ".glb":
-            return lambda path: files.export_glb(path, self.ob)
+            return lambda path: files.export_glb(path, self.scene, self.ob, frames)
         # metres; a .bvh that is read and written keeps its own unit, whatever its character was scaled by
         is_bvh = self.path.suffix.lower() == ".bvh"
         size = 1.0 / self.ob.matrix_world.to_scale().x if is_bvh else metres_per_unit(self.scene)

@@ -14,6 +14,7 @@ from tests.command.test_bake import SCENE, blender, digest
 from tests.program import heft
 
 NEAR = 1e-4   # m: 0.1 mm; .bvh holds six digits of Euler angles in degrees, .glb single precision
+FRAMES = 1, 122
 HEADS = """
 import numpy as np
 def heads(ob, frames):
@@ -45,32 +46,36 @@ def heads_of(path, frames, store) -> dict[str, np.ndarray]:
         return {name: found[name] for name in found.files}
 
 
-@pytest.fixture(scope="module")
-def baked(tmp_path_factory):
+@pytest.fixture(scope="module", params=["ACTION", "NLA", "OVERLAY"])
+def baked(request, tmp_path_factory):
     """A pushed walk as .blend, .bvh and .glb, and where its bones are in the .blend."""
     folder = tmp_path_factory.mktemp("baked")
-    done = heft("bake", SCENE, "--out", folder / "x.blend", "--out", folder / "x.bvh", "--out", folder / "x.glb",
-                "--report", folder / "x.json")
+    (folder / "preset.json").write_text(json.dumps({"heft": 1, "output": request.param}))
+    done = heft("bake", SCENE, "--preset", folder / "preset.json", "--push", "@chest:260:32:0.2", "--out",
+                folder / "x.blend", "--out", folder / "x.bvh", "--out", folder / "x.glb", "--report", folder / "x.json")
     assert done.returncode == 0, done.stderr
-    frames = json.loads((folder / "x.json").read_text())["frames"]
-    assert frames["count"] == 121 and frames["rate"] == 30.0
-    return folder, heads_of(folder / "x.blend", (1, 122), folder / "blend.npz")
+    report = json.loads((folder / "x.json").read_text())
+    assert report["frames"]["count"] == 121 and report["frames"]["rate"] == 30.0
+    assert report["output"]["kind"] == request.param
+    return folder, heads_of(folder / "x.blend", FRAMES, folder / "blend.npz")
 
 
 @pytest.mark.parametrize("kind", ["bvh", "glb"])
 def test_a_result_is_the_same_motion_in_every_format(baked, kind) -> None:
     folder, told = baked
-    read = heads_of(folder / f"x.{kind}", (1, 122), folder / f"{kind}.npz")
+    read = heads_of(folder / f"x.{kind}", FRAMES, folder / f"{kind}.npz")
     assert set(read) == set(told)
-    apart = {name: float(np.linalg.norm(read[name] - told[name], axis=1).max()) for name in told}
-    assert max(apart.values()) < NEAR, apart
+    assert farthest(read, told) < NEAR
 
 
 def test_a_result_differs_from_its_keys(baked, tmp_path) -> None:
     """Or the comparison above would also hold for files that were never baked."""
-    told = baked[1]
-    keys = heads_of(SCENE, (1, 122), tmp_path / "keys.npz")
-    assert max(float(np.linalg.norm(keys[name] - told[name], axis=1).max()) for name in told) > 0.05
+    assert farthest(heads_of(SCENE, FRAMES, tmp_path / "keys.npz"), baked[1]) > 0.05
+
+
+def farthest(read, told) -> float:
+    """m between two motions, of any bone at any frame."""
+    return max(float(np.linalg.norm(read[name] - told[name], axis=1).max()) for name in told)
 
 
 def test_what_is_keyed_on_the_object_is_in_the_bvh(tmp_path) -> None:
@@ -89,8 +94,7 @@ def test_what_is_keyed_on_the_object_is_in_the_bvh(tmp_path) -> None:
     told = heads_of(out / "x.blend", (1, 26), tmp_path / "a.npz")
     read = heads_of(out / "x.bvh", (1, 26), tmp_path / "b.npz")
     assert set(read) == {"_".join(name.split()) for name in told} | {"_roots"}
-    apart = {name: float(np.linalg.norm(read["_".join(name.split())] - told[name], axis=1).max()) for name in told}
-    assert max(apart.values()) < NEAR, apart
+    assert farthest({name: read["_".join(name.split())] for name in told}, told) < NEAR
 
 
 @needs_clips
@@ -113,8 +117,7 @@ def test_a_bvh_keeps_its_unit_and_its_skeleton(tmp_path) -> None:
     assert (int(first), int(last)) == (frames["first"], frames["last"])
     told = heads_of(tmp_path / "x.blend", span, tmp_path / "a.npz")
     read = heads_of(tmp_path / "x.bvh", (1, 1 + frames["count"]), tmp_path / "b.npz")
-    apart = {name: float(np.linalg.norm(float(scale) * read[name] - told[name], axis=1).max()) for name in told}
-    assert max(apart.values()) < NEAR, apart
+    assert farthest({name: float(scale) * read[name] for name in told}, told) < NEAR
 
 
 def offsets(text: str) -> dict[str, np.ndarray]:
