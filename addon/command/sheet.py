@@ -28,14 +28,14 @@ _data: Any = bpy.data
 
 
 def make_sheet(path: Path, scene: Any, ob: Any, baked: Baked, width: int, columns: int,
-               progress: Progress) -> list[str]:
-    """Render and publish the sheet; returns what went wrong, if anything did."""
+               progress: Progress) -> str:
+    """Render and publish the sheet; returns why it could not be rendered, or nothing."""
     try:
         picture = _draw(scene, ob, baked, width, max(2, columns), progress)
-    except RuntimeError as error:  # no graphics: the bake itself is good and saved
-        return [f"The sheet could not be rendered ({reason(error)}); the bpy module renders without a screen."]
+    except RuntimeError as error:  # the bake itself is good and saved
+        return reason(error)
     publish(path, lambda temporary: write_png(temporary, picture))
-    return []
+    return ""
 
 
 def _draw(scene: Any, ob: Any, baked: Baked, width: int, columns: int, progress: Progress) -> Picture:

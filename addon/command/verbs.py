@@ -19,6 +19,7 @@ from ..job import Baked, bake_character, check_character, set_up
 from ..ui.stored import fill
 from . import character, files
 from .arguments import OUTPUTS
+from .graphics import Attempt
 from .progress import Progress
 from .publish import check_place, publish, publish_text
 from .report import report_of, report_text, words_of
@@ -72,6 +73,7 @@ def bake(told: Any) -> int:
         check_place(path, source)
     shot = Opened(told)
     progress = Progress()
+    attempt = Attempt() if told.sheet is not None else None
     try:
         baked = _run(bake_character(_data, shot.scene, shot.ob, shot.setup), progress)
         shot.ob.heft.is_set_up = True
@@ -83,13 +85,19 @@ def bake(told: Any) -> int:
             progress.tell("Saving", n, len(told.out))
             publish(path, shot.writer(path.suffix.lower(), frames))
         saved, began = time.perf_counter() - began, time.perf_counter()
-        if told.sheet is not None:
+        if attempt is not None:
             from .sheet import make_sheet
 
-            shot.notes += make_sheet(told.sheet, shot.scene, shot.ob, baked, told.sheet_width, told.columns, progress)
+            why = make_sheet(told.sheet, shot.scene, shot.ob, baked, told.sheet_width, told.columns, progress) \
+                if attempt.has_worked() else "Blender finds no graphics here, not even in software"
+            if why:
+                outputs.remove(told.sheet)
+                shot.notes.append(f"The sheet could not be rendered: {why}. Everything else is written.")
         drawn = time.perf_counter() - began
     finally:
         progress.end()
+        if attempt is not None:
+            attempt.end()
     report = report_of(shot.path, shot.ob, baked, [str(path) for path in told.out], shot.notes, {
         "open": shot.seconds, "bake": baked.seconds, "save": saved, "sheet": drawn})
     if told.report is not None:  # last: where a report is, everything it tells of is there

@@ -49,7 +49,7 @@ MOST_STEPS = 1_000_000  # more than four hours of motion
 STEP_SOON = 0.5       # s, a foot that lifts within this time can step after a push
 LIMIT_ROOM = 0.02     # rad, default limits contain the clip with this much room
 PERSON = 0.85         # m, the leg of one whose motion is smoothed as the dial says
-BEGINNING, LEVEL = 1.0, 0.005   # s, m: ground is level where it differs no more under the soles, so long
+BEGINNING, LEVEL = 0.5, 0.005   # s, m: ground is level where it differs no more under the soles, so long
 
 
 @dataclass(frozen=True, eq=False)

@@ -119,6 +119,22 @@ def whole(tmp_path_factory):
     return folder
 
 
+def test_no_graphics(tmp_path, calm) -> None:
+    """A Blender without graphics would end its process; the bake and its report are kept, and a sentence tells."""
+    nowhere = {name: "/nowhere" for name in ("__EGL_VENDOR_LIBRARY_DIRS", "__EGL_VENDOR_LIBRARY_FILENAMES",
+                                             "LIBGL_DRIVERS_PATH")}
+    done = subprocess.run([sys.executable, "-m", "addon", "bake", str(SCENE), *SHORT, str(calm), "--out",
+                           str(tmp_path / "x.blend"), "--sheet", str(tmp_path / "x.png"), "--report",
+                           str(tmp_path / "x.json"), "--columns", "2", "--sheet-width", "200"], cwd=ROOT,
+                          env={**ENVIRONMENT, **nowhere}, capture_output=True, text=True, timeout=300,
+                          stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    is_drawn = (tmp_path / "x.png").exists()  # some find their way all the same
+    assert ("The sheet could not be rendered" in done.stdout) != is_drawn
+    assert (f"wrote {tmp_path / 'x.png'}" in done.stdout) == is_drawn
+    assert (tmp_path / "x.blend").is_file() and (tmp_path / "x.json").is_file()
+
+
 @pytest.mark.parametrize(("kind", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)])
 def test_a_bake_that_is_stopped_leaves_nothing(tmp_path, kind, code) -> None:
     out = tmp_path / "out"
