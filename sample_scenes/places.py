@@ -68,13 +68,22 @@ def add_push(ob: Any, bone: str, start: float, length: float, newtons: float, wa
 
 
 def add_load(ob: Any, bone: str, kg: float) -> None:
-    """A weight in a hand: a dark ball that goes along, and a line in the list of loads."""
-    from sample_scenes.shapes import egg
+    """A dumbbell in the palm of a hand, and a line in the list of loads."""
+    from sample_scenes.shapes import capsule, egg
 
-    size = 0.045 * kg ** (1 / 3)
-    piece = egg("hand", (0.0, 0.0, 0.0), (size, size, size), "weight")
-    ball = add_mesh(f"{kg:g} kg", piece.vertices, piece.faces, (0.05, 0.05, 0.06))
-    ball.parent, ball.parent_type, ball.parent_bone = ob, "BONE", bone
+    size = 0.032 * kg ** (1 / 3)
+    pieces = [capsule("hand", (-0.08, 0.0, 0.0), (0.08, 0.0, 0.0), 0.014, 0.014, "weight"),
+              *(egg("hand", (x, 0.0, 0.0), (0.7 * size, size, size), "weight") for x in (-0.09, 0.09))]
+    counts = np.cumsum([0, *(len(piece.vertices) for piece in pieces)])
+    bell = add_mesh(f"{kg:g} kg", np.concatenate([piece.vertices for piece in pieces]),
+                    [tuple(n + start for n in face) for piece, start in zip(pieces, counts) for face in piece.faces],
+                    (0.05, 0.05, 0.06))
+    bell.parent, bell.parent_type, bell.parent_bone = ob, "BONE", bone
+    held = ob.data.bones[bone]
+    across = held.matrix_local.to_3x3().inverted() @ Vector((1.0, 0.0, 0.0))    # the bar points ahead as arms hang
+    bell.rotation_mode = "QUATERNION"
+    bell.rotation_quaternion = Vector((1.0, 0.0, 0.0)).rotation_difference(across)
+    bell.location = (0.0, 0.095 - held.length, 0.0)                             # children hang at tails
     item = ob.heft.loads.add()
     item.bone, item.kg, item.object = bone, kg, None
     item.start, item.end = bpy.context.scene.frame_start, bpy.context.scene.frame_end

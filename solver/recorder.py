@@ -125,7 +125,7 @@ class Recorder:
         planted[first:last + 1] &= stands[clip.frame_step]
         planted[first + 1:last + 1] &= np.logical_and.reduceat(stands, clip.frame_step[:-1])  # and all the way there
         planted = _settled(planted, scene.motion.times)
-        slide, reference_slide = _slide(paths, planted), _slide(before, planted)
+        slide, reference_slide = self._slide(paths, planted), self._slide(before, planted)
         depth, reference_depth = self._depth(paths), self._depth(before)
         zmp, margins = self._balance(motion.positions, paths)
         touches = self._fallen.touches(shape, motion)
@@ -136,6 +136,20 @@ class Recorder:
         return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
                       margins, deviation, slide, reference_slide, depth, reference_depth, notes,
                       tuple(points.limbs[n].name for n in points.limb), weight, tuple(self._phases), touches)
+
+    def _slide(self, paths: Array, contacts: Bools) -> Array:
+        """(F,) m: the farthest a point that touches in two successive frames moved along the ground between them. On
+        ground that moves, standing is going along with it."""
+        out = np.zeros(len(paths))
+        if paths.shape[1]:
+            moved = np.diff(paths, axis=0)
+            if not self._clip.terrain.is_still:
+                times = self._scene.motion.times
+                between = self._clip.terrain.probe_over(0.5 * (paths[1:] + paths[:-1]), 0.5 * (times[1:] + times[:-1]))
+                moved -= between.velocity * np.diff(times)[:, None, None]
+            far = np.linalg.norm(moved[..., :2], axis=-1)
+            out[1:] = np.where(contacts[1:] & contacts[:-1], far, 0.0).max(1)
+        return out
 
     def _depth(self, paths: Array) -> Array:
         times = self._scene.motion.times
@@ -189,13 +203,4 @@ def _settled(planted: Bools, times: Array) -> Bools:
     earlier = np.searchsorted(times, times - LANDING + 1e-9)
     for f, first in enumerate(earlier):
         out[f] &= planted[min(first, max(f - 1, 0)):f].all(0)
-    return out
-
-
-def _slide(paths: Array, contacts: Bools) -> Array:
-    """(F,) m: the farthest a point that touches in two successive frames moved along the ground between them."""
-    out = np.zeros(len(paths))
-    if paths.shape[1]:
-        moved = np.linalg.norm(np.diff(paths[..., :2], axis=0), axis=-1)
-        out[1:] = np.where(contacts[1:] & contacts[:-1], moved, 0.0).max(1)
     return out

@@ -65,11 +65,20 @@ def _imported(path: Path, kind: str, height: float | None) -> list[str]:
     except Exception as error:  # importers raise whatever they stumble over
         raise solver.InputError(f"It could not be imported: {reason(error)}.", str(path),
                                 "Check that other programs can read it.") from None
-    notes = []
+    notes = _missing_frames(path) if kind == ".bvh" else []
     scene: Any = bpy.context.scene
     for ob in [ob for ob in scene.objects if ob.type == "ARMATURE" and len(ob.data.bones) and ob.parent is None]:
         notes += _sized(ob, height, is_unitless=kind == ".bvh")
     return notes
+
+
+def _missing_frames(path: Path) -> list[str]:
+    """A .bvh that is cut off at the end of a line looks whole to the importer."""
+    said, _, rest = path.read_text(encoding="utf-8", errors="replace").partition("Frames:")[2].partition("Frame Time:")
+    count = sum(bool(line.strip()) for line in rest.splitlines()[1:])
+    if not said.strip().isdigit() or int(said) <= count:
+        return []
+    return [f"The file says {int(said)} frames and holds {count}: it may be cut off."]
 
 
 def _sized(ob: Any, height: float | None, is_unitless: bool) -> list[str]:
@@ -119,23 +128,25 @@ def _save(path: Path) -> None:
     _ops.wm.save_as_mainfile(filepath=str(path), copy=True, check_existing=False, compress=True)
 
 
-def export(path: Path, ob: Any, frames: tuple[int, int]) -> None:
-    """Write a character's motion in a format that other programs read."""
-    with quiet():
-        _export(path, ob, frames)
+def export_glb(path: Path, scene: Any, ob: Any, frames: tuple[int, int]) -> None:
+    """Write a character, its meshes and its motion in a format that other programs read."""
+    before = scene.frame_start, scene.frame_end
+    scene.frame_start, scene.frame_end = frames
+    try:
+        with quiet():
+            _export_glb(path, ob)
+    finally:
+        scene.frame_start, scene.frame_end = before
 
 
-def _export(path: Path, ob: Any, frames: tuple[int, int]) -> None:
+def _export_glb(path: Path, ob: Any) -> None:
     layer: Any = bpy.context.view_layer
     for other in layer.objects:
         other.select_set(other == ob)
     layer.objects.active = ob
-    if path.suffix.lower() == ".bvh":
-        _ops.export_anim.bvh(filepath=str(path), check_existing=False, frame_start=frames[0], frame_end=frames[1],
-                             root_transform_only=False)
-        return
     for child in ob.children_recursive:
         if child.name in layer.objects:
             child.select_set(True)
+    # SCENE: what is seen, be it an action, a track or an overlay; other modes add the keys it was made from
     _ops.export_scene.gltf(filepath=str(path), check_existing=False, use_selection=True, export_format="GLB",
-                           export_animations=True, export_animation_mode="ACTIVE_ACTIONS")
+                           export_animations=True, export_animation_mode="SCENE")

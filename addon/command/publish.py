@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,9 @@ def _write(path: Path, text: str) -> None:
 
 
 def reason(error: Exception) -> str:
-    """An error's own words, without their last stop."""
+    """An error's own words, without their last stop; of an operator's traceback the line that says what it was."""
     words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    if "Traceback (most recent call last)" in words:
+        words = [line for line in words.splitlines() if line and not line.startswith((" ", "Location:"))][-1]
+        words = re.sub(r"^OSError: (\[Errno \d+\] )?", "", words)
     return " ".join(words.removeprefix("Error: ").split()).rstrip(".")

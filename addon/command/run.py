@@ -50,8 +50,14 @@ def _verb(told: Any) -> int:
         from .tell import tell_reports
 
         return tell_reports(told)
-    from . import verbs
-
+    try:
+        from . import verbs
+    except ModuleNotFoundError as error:
+        if error.name != "bpy":
+            raise
+        raise solver.InputError("This Python has no Blender in it.", f"heft {told.verb}", "pip install bpy (Python "
+                                "3.11 for Blender 4.2 to 5.0, 3.13 for 5.2), or run Heft in Blender: blender -b "
+                                "shot.blend --command heft bake.") from None
     return int(getattr(verbs, told.verb)(told))
 
 

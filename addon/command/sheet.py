@@ -24,18 +24,19 @@ from .publish import publish, reason
 
 PAPER, INK, FAINT = (0.96, 0.96, 0.95), (0.15, 0.15, 0.18), (0.80, 0.80, 0.80)
 BLUE, GREEN, RED = (0.13, 0.40, 0.78), (0.10, 0.55, 0.32), (0.82, 0.16, 0.14)
+STILL = 0.15   # of the usual motion: how much a frame counts in which nothing moves
 _data: Any = bpy.data
 
 
 def make_sheet(path: Path, scene: Any, ob: Any, baked: Baked, width: int, columns: int,
-               progress: Progress) -> list[str]:
-    """Render and publish the sheet; returns what went wrong, if anything did."""
+               progress: Progress) -> str:
+    """Render and publish the sheet; returns why it could not be rendered, or nothing."""
     try:
         picture = _draw(scene, ob, baked, width, max(2, columns), progress)
-    except RuntimeError as error:  # no graphics: the bake itself is good and saved
-        return [f"The sheet could not be rendered ({reason(error)}); the bpy module renders without a screen."]
+    except RuntimeError as error:  # the bake itself is good and saved
+        return reason(error)
     publish(path, lambda temporary: write_png(temporary, picture))
-    return []
+    return ""
 
 
 def _draw(scene: Any, ob: Any, baked: Baked, width: int, columns: int, progress: Progress) -> Picture:
@@ -125,6 +126,7 @@ class _View:
             self.height *= 1.1 * spread / self.width
             self.width = 1.1 * spread
         self.ahead = _ahead(before)
+        self.steps = np.linalg.norm(np.diff(after, axis=0), axis=-1).mean(1)   # (F - 1,) from frame to frame
         self.way = both.reshape(-1, 3)
         touching = told.points[told.is_touching]
         self.ground = float(np.percentile(touching[:, 2], 5)) if len(touching) else float(both[..., 2].min())
@@ -142,9 +144,12 @@ class _View:
         return spans
 
     def moments(self, columns: int) -> list[int]:
-        """Rows to show: evenly spread; the nearest goes to the middle of each push."""
+        """Rows to show, as much motion between two as between any others: who lies or stands still needs few. The
+        nearest goes to the middle of each push."""
         last = len(self.frames) - 1
-        rows = [int(row) for row in np.unique(np.linspace(0, last, min(columns, last + 1)).round())]
+        far = np.concatenate(([0.0], np.cumsum(self.steps + STILL * self.steps.mean() + 1e-9)))
+        even = np.interp(np.linspace(0.0, far[-1], min(columns, last + 1)), far, np.arange(last + 1))
+        rows = [int(row) for row in np.unique(even.round())]
         for a, b in self.pushed:
             middle = (a + b) // 2
             inner = rows[1:-1] or rows

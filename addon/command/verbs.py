@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,18 @@ import bpy
 
 from .. import ui
 from .._link import solver
+from ..bridge.convert import metres_per_unit
 from ..bridge.settings import Setup, to_json
 from ..bridge.verdict import contact_bars, spoken, verdict
 from ..job import Baked, bake_character, check_character, set_up
 from ..ui.stored import fill
 from . import character, files
 from .arguments import OUTPUTS
+from .graphics import Attempt
 from .progress import Progress
 from .publish import check_place, publish, publish_text
 from .report import report_of, report_text, words_of
+from .write_bvh import write_bvh
 
 _data: Any = bpy.data
 
@@ -35,12 +38,26 @@ class Opened:
         self.path, self.notes = files.opened(told.input, told.allow_scripts, told.height)
         self.scene: Any = bpy.context.scene
         self.ob = character.find_armature(self.scene, told.armature)
-        self.notes += character.choose_action(self.ob, told.action,
-                                              self.path.suffix.lower() != ".blend")
+        self.notes += character.choose_action(self.ob, told.action, self.is_import)
         setup = character.asked(told, self.ob)
         self.setup, notes = character.completed(self.scene, self.ob, setup, told, self.path.suffix.lower() == ".bvh")
         self.notes += notes
         self.seconds = time.perf_counter() - began
+
+    @property
+    def is_import(self) -> bool:
+        return self.path.suffix.lower() != ".blend"
+
+    def writer(self, kind: str, frames: tuple[int, int]) -> Callable[[Path], None]:
+        """What writes the result as a file of a kind."""
+        if kind == ".blend":
+            return files.save_blend
+        if kind == ".glb":
+            return lambda path: files.export_glb(path, self.scene, self.ob, frames)
+        # metres; a .bvh that is read and written keeps its own unit, whatever its character was scaled by
+        is_bvh = self.path.suffix.lower() == ".bvh"
+        size = 1.0 / self.ob.matrix_world.to_scale().x if is_bvh else metres_per_unit(self.scene)
+        return lambda path: write_bvh(path, self.scene, self.ob, frames, size)
 
 
 def bake(told: Any) -> int:
@@ -56,25 +73,31 @@ def bake(told: Any) -> int:
         check_place(path, source)
     shot = Opened(told)
     progress = Progress()
+    attempt = Attempt() if told.sheet is not None else None
     try:
         baked = _run(bake_character(_data, shot.scene, shot.ob, shot.setup), progress)
         shot.ob.heft.is_set_up = True
         frames = int(baked.study.samples.frames[0]), int(baked.study.samples.frames[-1])
+        if shot.is_import:  # what is played is what was baked; a scene of one's own stays as it is
+            shot.scene.frame_start, shot.scene.frame_end = frames
         began = time.perf_counter()
         for n, path in enumerate(told.out):
             progress.tell("Saving", n, len(told.out))
-            if path.suffix.lower() == ".blend":
-                publish(path, files.save_blend)
-            else:
-                publish(path, lambda temporary: files.export(temporary, shot.ob, frames))
+            publish(path, shot.writer(path.suffix.lower(), frames))
         saved, began = time.perf_counter() - began, time.perf_counter()
-        if told.sheet is not None:
+        if attempt is not None:
             from .sheet import make_sheet
 
-            shot.notes += make_sheet(told.sheet, shot.scene, shot.ob, baked, told.sheet_width, told.columns, progress)
+            why = make_sheet(told.sheet, shot.scene, shot.ob, baked, told.sheet_width, told.columns, progress) \
+                if attempt.has_worked() else "Blender finds no graphics here, not even in software"
+            if why:
+                outputs.remove(told.sheet)
+                shot.notes.append(f"The sheet could not be rendered: {why}. Everything else is written.")
         drawn = time.perf_counter() - began
     finally:
         progress.end()
+        if attempt is not None:
+            attempt.end()
     report = report_of(shot.path, shot.ob, baked, [str(path) for path in told.out], shot.notes, {
         "open": shot.seconds, "bake": baked.seconds, "save": saved, "sheet": drawn})
     if told.report is not None:  # last: where a report is, everything it tells of is there

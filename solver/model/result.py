@@ -70,8 +70,8 @@ class Result:
     zmp: Array              # (F, 3) m, on the ground; nan in flight
     margin: Array           # (F,) m, of the ZMP inside the support polygon, negative outside; nan in flight
     deviation: Array        # (F,) rad, largest joint difference from the input
-    slide: Array            # (F,) m per frame, fastest point that stands, as in the input (from 50 ms after landing)
-    reference_slide: Array  # (F,) m per frame, the same points in the input
+    slide: Array            # (F,) m per frame over the ground, fastest point that stands (from 50 ms after landing)
+    reference_slide: Array  # (F,) m per frame, the same points in the input over the same ground
     penetration: Array      # (F,) m, deepest point under the ground; of the whole skin where it falls, lies or rises
     reference_penetration: Array
     notes: tuple[Note, ...]

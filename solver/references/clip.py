@@ -33,7 +33,7 @@ from ..physics.contact import detect
 from ..physics.dynamics import Dynamics, Points, coming_height, dynamics, points
 from ..physics.kinematics import forward, tangent
 from ..physics.shape import Shape, shape_of
-from ..physics.soles import calibrated_points
+from ..physics.soles import BALL_HEIGHT, calibrated_points
 from ..physics.trajectory import com_path, point_paths
 from ..physics.tree import Tree
 from .ground_plan import plan
@@ -50,6 +50,7 @@ MOST_STEPS = 1_000_000  # more than four hours of motion
 STEP_SOON = 0.5       # s, a foot that lifts within this time can step after a push
 LIMIT_ROOM = 0.02     # rad, default limits contain the clip with this much room
 PERSON = 0.85         # m, the leg of one whose motion is smoothed as the dial says
+BEGINNING, LEVEL = 0.5, 0.005   # s, m: ground is level where it differs no more under the soles, so long
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,8 +203,28 @@ def _with_contacts(scene: Scene) -> tuple[Character, float]:
             level = float(np.quantile(paths[..., 2].min(1), 0.1))
         return character, level
     named = {override.limb for override in scene.contacts}
-    contact_points, level = calibrated_points(character, scene.motion, level, named)
-    return character.with_points(contact_points), level
+    contact_points, guess = calibrated_points(character, scene.motion, level, named)
+    floor = _floor_at_first(scene, character.with_points(contact_points), guess) if level is None else None
+    if floor is not None:
+        contact_points, guess = calibrated_points(character, scene.motion, floor, named)
+    return character.with_points(contact_points), guess
+
+
+def _floor_at_first(scene: Scene, character: Character, guess: float) -> float | None:
+    """The height of level ground that the clip begins on, if its soles are about there: then the clip was made on it,
+    and how thick its soles are need not be guessed."""
+    terrain, motion = scene.terrain, scene.motion
+    if terrain is None or not len(character.points):
+        return None
+    rows = np.flatnonzero(motion.times <= motion.times[0] + BEGINNING)
+    shape = shape_of(character, motion)
+    paths = point_paths(Tree(character), shape, motion, character.points.link, shape.points)[rows]   # (n, P, 3)
+    near = BALL_HEIGHT * character.leg_length
+    low = paths[..., 2] < guess + near
+    seen = terrain.height_over(paths[..., :2], motion.times[rows], guess + near).z[low]
+    if not len(seen) or not np.isfinite(seen).all() or np.ptp(seen) > LEVEL or abs(seen[0] - guess) > near:
+        return None
+    return float(seen[0])
 
 
 def _odd(scene: Scene, character: Character) -> list[Note]:

@@ -101,10 +101,14 @@ def test_two_armatures_and_none(tmp_path) -> None:
             f"bpy.ops.wm.save_as_mainfile(filepath={str(none)!r})\n"
             "from tests.rigs import *\nfor name in 'AB': key_sway(bpy, make_armature(bpy, PERSON, name))\n"
             f"bpy.ops.wm.save_as_mainfile(filepath={str(two)!r})")
-    assert "--armature 'A'" in refused("bake", two, "--out", tmp_path / "x.blend")
-    assert "no armature in it" in refused("bake", none, "--out", tmp_path / "x.blend")
+    before = digest(two), digest(none)
+    assert "There are 2 armatures: A, B. Choose one: --armature 'A'" in refused("bake", two, "--out",
+                                                                               tmp_path / "x.blend")
+    assert "There is no armature in it" in refused("bake", none, "--out", tmp_path / "x.blend")
+    assert not (tmp_path / "x.blend").exists()
     done = heft("bake", two, "--armature", "B", "--out", tmp_path / "x.blend")
     assert done.returncode == 0, done.stderr
+    assert (digest(two), digest(none)) == before
 
 
 def test_scripts_in_the_file_run_only_when_asked(tmp_path, calm) -> None:
@@ -137,4 +141,6 @@ def test_unicode_and_spaces_in_paths(tmp_path, calm) -> None:
     done = heft("bake", source, *SHORT, calm, "--out", folder / "ergebnis ä.blend", "--report", folder / "ä.json",
                 "--sheet", folder / "bild ☺.png", "--columns", 2, "--sheet-width", 200)
     assert done.returncode == 0, done.stderr
-    assert len(list(folder.iterdir())) == 4
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        ["ein Gang №1.blend", "ergebnis ä.blend", "ä.json", "bild ☺.png"])
+    assert digest(source) == digest(SCENE)

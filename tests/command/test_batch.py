@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command.test_bake import SCENE
+from tests.command.test_bake import SCENE, digest
 from tests.program import heft, start
 
 
@@ -41,12 +41,12 @@ def children(pid: int) -> list[int]:
     return [int(word) for word in found.split()]
 
 
-def wait_for(what, seconds: float = 60.0):
+def wait_for(what, seconds: float = 60.0, look: float = 0.05):
     until = time.perf_counter() + seconds
     while time.perf_counter() < until:
         if value := what():
             return value
-        time.sleep(0.05)
+        time.sleep(look)
     raise AssertionError("it did not happen in time")
 
 
@@ -72,23 +72,37 @@ def test_clips_times_characters_times_variants(clips, tmp_path) -> None:
     assert "already" not in heft("batch", told, "--out", out, "--no-sheets").stderr, "another preset, another bake"
 
 
-def test_a_killed_job_is_reported_and_done_again(clips, tmp_path) -> None:
+@pytest.mark.parametrize("moment", ["early", "while it writes"])
+def test_a_killed_job_is_reported_and_done_again(clips, tmp_path, moment) -> None:
     out = tmp_path / "out"
-    batch = start("batch", clips, "--out", out, "--workers", 1, "--no-sheets")
-    victim = wait_for(lambda: children(batch.pid))[0]
-    time.sleep(1.0)
-    os.kill(victim, signal.SIGKILL)
-    _, told = batch.communicate(timeout=200)
+    before = {path: digest(path) for path in clips.iterdir()}
+    for _ in range(5):  # writing is short: it may be over before it is seen
+        batch = start("batch", clips, "--out", out, "--workers", 1, "--no-sheets", "--again")
+        victim = wait_for(lambda pid=batch.pid: children(pid))[0]
+        if moment == "early":
+            time.sleep(1.0)
+        else:
+            wait_for(lambda: list(out.glob(".a.*.part*")) or (out / "a.report.json").exists(), 100.0, look=0.0005)
+        os.kill(victim, signal.SIGKILL)
+        _, told = batch.communicate(timeout=200)
+        if not (out / "a.blend").exists():
+            break
+        (out / "a.blend").unlink()
+        (out / "a.report.json").unlink()
     assert batch.returncode == 3 and "SIGKILL" in told
     assert record(out) == {"a": "failed", "b": "done"}
+    assert sorted(path.name for path in out.iterdir() if not path.name.startswith(".")) == [
+        "b.blend", "b.report.json", "batch.json", "summary.html"]
+    assert not [path.name for path in out.iterdir() if ".part" in path.name]
     again = heft("batch", clips, "--out", out, "--no-sheets")
     assert again.returncode == 0 and record(out) == {"a": "done", "b": "done"}
-    assert not [path.name for path in out.iterdir() if ".part" in path.name]
+    assert {path: digest(path) for path in clips.iterdir()} == before
 
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_batch_leaves_no_process_and_no_half_file(clips, tmp_path, kind) -> None:
     out = tmp_path / "out"
+    before = {path: digest(path) for path in clips.iterdir()}
     batch = start("batch", clips, "--out", out, "--workers", 2, "--no-sheets")
     jobs = wait_for(lambda: len(children(batch.pid)) == 2 and children(batch.pid))
     for pid in jobs:
@@ -106,6 +120,7 @@ def test_a_stopped_batch_leaves_no_process_and_no_half_file(clips, tmp_path, kin
     again = heft("batch", clips, "--out", out, "--no-sheets")
     assert again.returncode == 0 and record(out) == {"a": "done", "b": "done"}, again.stderr
     assert not [path.name for path in out.iterdir() if ".part" in path.name]
+    assert {path: digest(path) for path in clips.iterdir()} == before
 
 
 def test_a_hung_job_is_stopped(clips, tmp_path) -> None:
@@ -130,3 +145,18 @@ def test_bad_lists_are_refused(tmp_path) -> None:
         path.write_text(text)
         done = heft("batch", path, "--out", tmp_path / "out")
         assert done.returncode == 2 and words in done.stderr, done.stderr
+
+
+def test_unicode_and_spaces_in_a_batch(tmp_path) -> None:
+    clips, out = tmp_path / "Läufer – 走る", tmp_path / "Ergebnis № 1"
+    clips.mkdir()
+    (clips / "ein Gang ä.blend").write_bytes(SCENE.read_bytes())
+    (clips / "ruhig ☺.json").write_text('{"heft": 1}')
+    told = jobs(clips, characters={"schön & groß": {"mass": 50}},
+                variants={"très calme": {"preset": "ruhig ☺.json", "frames": "1:10"}})
+    done = heft("batch", told, "--out", out, "--no-sheets")
+    name = "ein Gang ä__schön & groß__très calme"
+    assert done.returncode == 0, done.stderr
+    assert record(out) == {name: "done"} and (out / f"{name}.blend").is_file()
+    assert "schön &amp; groß" in (out / "summary.html").read_text(encoding="utf-8")
+    assert digest(clips / "ein Gang ä.blend") == digest(SCENE)

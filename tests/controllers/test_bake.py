@@ -10,6 +10,7 @@ from solver import (
     InputError,
     Load,
     Motion,
+    Moving,
     Plane,
     Progress,
     Push,
@@ -303,6 +304,19 @@ def test_the_results_diagnostics_are_those_of_its_motion() -> None:
     moved = np.linalg.norm(np.diff(paths[..., :2], axis=0), axis=-1)
     both = result.contacts[1:] & result.contacts[:-1]
     assert (result.slide[1:] <= np.where(both, moved, 0.0).max(1) + 1e-9).all()
+
+
+def test_feet_slide_over_the_ground_and_not_over_the_world() -> None:
+    """Feet that stand still in the keys slide over a platform by what it moves; the result goes along with it."""
+    speed, rate = np.array([0.0, 0.25, 0.0]), 30.0
+    character, motion = synthetic.squat(rate=rate, duration=1.5)
+    ends = motion.times[[0, -1]]
+    platform = Moving(Plane.level(0.0), ends, ends[:, None] * speed)
+    result = finish(bake(Scene(character, motion, terrain=platform)))
+    step = speed[1] / rate
+    assert np.abs(result.reference_slide[3:] - step).max() < 1e-3 * step
+    assert np.abs(np.diff(result.motion.positions[10:, 1]) - step).max() < 0.3 * step, "it is carried along"
+    assert result.slide.max() < 0.05 * step
 
 
 def test_an_undisturbed_result_reports_the_references_own_help() -> None:

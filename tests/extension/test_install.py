@@ -87,6 +87,19 @@ def test_a_missing_blend_file_is_an_error(profile: Path) -> None:
     assert done.returncode == 2 and "missing or broken" in done.stderr and not (profile / "x.blend").exists()
 
 
+def test_a_sheet_is_rendered_or_the_reason_is_told(profile: Path) -> None:
+    """Without a screen some Blenders have no graphics for Workbench: the bake is kept, and a sentence says so."""
+    out, sheet, report = profile / "sheet.blend", profile / "sheet.png", profile / "sheet.json"
+    done = blender(profile, "-b", SCENE, "--command", "heft", "bake", "--out", out, "--sheet", sheet, "--report",
+                   report, "--columns", 2, "--sheet-width", 300)
+    assert done.returncode == 0 and out.is_file(), done.stdout + done.stderr
+    told = [note["sentence"] for note in json.loads(report.read_text())["notes"] if "sheet" in note["sentence"]]
+    if sheet.is_file():
+        assert told == [] and sheet.read_bytes().startswith(b"\x89PNG") and f"wrote {sheet}" in done.stdout
+    else:
+        assert len(told) == 1 and "could not be rendered" in told[0] and f"wrote {sheet}" not in done.stdout
+
+
 def test_help_lists_the_command(profile: Path) -> None:
     assert "heft" in blender(profile, "--command", "help").stdout
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solver import Character, Goal, Link, Motion, QuasiPhysical, Scene
+from solver import Character, Goal, Link, Motion, Plane, QuasiPhysical, Scene, TriangleMesh
 from solver.numerics import rotation
 from solver.physics.dynamics import dynamics, point_jacobian
 from solver.physics.kinematics import advance, forward
 from solver.references.clip import Clip
+from tests import terrains
 from tests.clips import shared, synthetic
 from tests.clips.shared import needs_clips
 from tests.tolerances import JUDGE, ROUNDING
@@ -229,3 +230,22 @@ def test_time_to_lift_counts_down_to_the_end_of_the_contact() -> None:
         ahead = np.flatnonzero(~touching[k:, p])
         expected = clip.times[k + ahead[0]] - clip.times[k] if len(ahead) else np.inf
         assert until[k, p] == pytest.approx(expected, abs=ROUNDING)
+
+
+@pytest.mark.parametrize("name", ["walk", "squat", "hop", "trot"])
+def test_soles_lie_on_a_mesh_floor_as_on_a_plane(name: str) -> None:
+    """A clip made on a floor knows it, whatever the floor is made of: nobody hovers by a guess."""
+    floor = TriangleMesh(*terrains.patch((-20.0, -20.0, 0.0), (40.0, 0.0, 0.0), (0.0, 40.0, 0.0)))
+    flat, mesh = (Clip(scene_of(name, terrain=terrain)) for terrain in (Plane.level(0.0), floor))
+    assert abs(mesh.ground) < ROUNDING
+    assert np.abs(flat.character.points.position - mesh.character.points.position).max() < ROUNDING
+
+
+@pytest.mark.parametrize("height", [-0.3, 0.3])
+def test_a_floor_far_from_the_soles_says_nothing_about_them(height: float) -> None:
+    floor = TriangleMesh(*terrains.patch((-20.0, -20.0, height), (40.0, 0.0, 0.0), (0.0, 40.0, 0.0)))
+    assert Clip(scene_of("walk", terrain=floor)).ground == Clip(scene_of("walk")).ground
+
+
+def test_rough_ground_says_nothing_about_the_soles() -> None:
+    assert Clip(scene_of("walk", terrain=terrains.rough_ground(2))).ground == Clip(scene_of("walk")).ground

@@ -144,6 +144,8 @@ def _close(state: State, word: str, reason: str) -> None:
     assert state.process is not None and state.log is not None and state.process.stdin is not None
     state.process.stdin.close()
     state.log.close()
+    for part in state.job.folder.glob(f".*.{state.process.pid}.part*"):  # a killed process could not remove them
+        part.unlink(missing_ok=True)
 
 
 def _gigabytes(pid: int) -> float:
