@@ -1,6 +1,6 @@
 """Pictures of the panel and the overlays, made in a real Blender window:
 
-    blender --factory-startup --python docs/pictures.py -- docs/pictures
+    blender --factory-startup --window-geometry 0 0 1400 1900 --python docs/pictures.py -- docs/pictures
 
 Where Blender's Python lacks scipy and quadprog, HEFT_SITE names a folder that has them.
 """
@@ -20,7 +20,9 @@ sys.path[:0] = [str(ROOT), *filter(None, [os.environ.get("HEFT_SITE")])]
 OUT = Path(sys.argv[sys.argv.index("--") + 1] if "--" in sys.argv else ROOT / "docs" / "pictures").resolve()
 
 import addon  # noqa: E402
-from tests.rigs import PERSON, key_sway, make_armature  # noqa: E402
+
+START = 30   # the frame that is shown, and pushed at
+SCENE = ROOT / "sample_scenes" / "walk_with_pushes.blend"
 
 
 def view():
@@ -35,25 +37,26 @@ def sidebar():
 
 
 def clean_scene():
-    for ob in list(bpy.data.objects):
-        bpy.data.objects.remove(ob)
-    addon.register()
-    ob = make_armature(bpy, PERSON)
-    key_sway(bpy, ob, first=1, last=49)
-    scene = bpy.context.scene
-    scene.frame_end = 49
-    scene.frame_set(8)
-    bpy.ops.mesh.primitive_plane_add(size=6)
-    bpy.context.object.name = "Floor"
+    """The walk of the sample scene, as if nobody had set it up yet."""
+    ob = next(ob for ob in bpy.data.objects if ob.type == "ARMATURE")
+    bpy.ops.object.select_all(action="DESELECT")
     bpy.context.view_layer.objects.active = ob
     ob.select_set(True)
+    bpy.ops.heft.remove()
+    for each in [each for each in bpy.data.objects if each.type == "EMPTY"]:
+        bpy.data.objects.remove(each)
+    ob.show_in_front = True
+    bpy.context.scene.frame_set(START)
     _, area, _ = view()
-    area.spaces[0].show_region_ui = True
-    area.spaces[0].overlay.show_relationship_lines = False
-    area.spaces[0].region_3d.view_distance = 4.4
-    area.spaces[0].region_3d.view_location = (0.35, 0.0, 0.85)
-    area.spaces[0].region_3d.view_rotation = Euler((1.35, 0.0, 0.45)).to_quaternion()
-    area.spaces[0].region_3d.view_perspective = "PERSP"
+    place = ob.matrix_world @ ob.pose.bones[0].head
+    space = area.spaces[0]
+    space.show_region_ui = True
+    space.shading.type, space.shading.color_type = "SOLID", "MATERIAL"
+    space.overlay.show_relationship_lines = False
+    space.region_3d.view_distance = 5.0
+    space.region_3d.view_location = (place[0] + 0.4, place[1], 0.95)
+    space.region_3d.view_rotation = Euler((1.38, 0.0, 0.6)).to_quaternion()
+    space.region_3d.view_perspective = "PERSP"
 
 
 def widen_sidebar():
@@ -116,8 +119,8 @@ STEPS = [
     (2.0, shoot("2_checklist")), (0.2, operator("check")), (7.0, shoot("3_check")),
     (0.2, operator("add_push", size="TACKLE")), (0.2, operator("add_load", kg=5.0)),
     (5.0, shoot("4_push_and_load")), (0.2, start_preview),
-    (9.0, shoot("5_preview_running")), (1.0, until_idle), (1.0, frame(16)),
-    (5.0, shoot("6_preview")), (0.2, operator("bake")), (0.5, frame(18)), (5.0, shoot("7_baked")),
+    (9.0, shoot("5_preview_running")), (1.0, until_idle), (1.0, frame(START + 10)),
+    (5.0, shoot("6_preview")), (0.2, operator("bake")), (0.5, frame(START + 12)), (5.0, shoot("7_baked")),
     (0.5, lambda: os._exit(0)),
 ]
 
@@ -136,6 +139,8 @@ def tick():
     return STEPS[0][0] if STEPS else None
 
 
+bpy.ops.wm.open_mainfile(filepath=str(SCENE), load_ui=False)
+addon.register()
 bpy.context.preferences.view.show_splash = False
 OUT.mkdir(parents=True, exist_ok=True)
 bpy.app.timers.register(tick, first_interval=2.0)
