@@ -26,10 +26,12 @@ from .tree import Tree
 
 ROUNDS, INNER = 20, 4
 NEARBY, CHANGED = 0.3, 1e-3   # m: points this near to the ground are watched, and by so little they may fall into it
-DONE = 1e-3            # m: nothing is missed by more
+DONE, ENOUGH = 3e-4, 1e-3  # m: nothing is missed by more; nor so much, if three rounds have brought nothing ...
+CALMED = 0.9               # ... but so little
+SWAYS, HALF = 4, 0.5       # rounds that have not brought it nearer; share of a step that is taken then
 TRUST = 0.3            # rad, m a round
 FIXED = 1e3            # m2/rad2: what keeps frames that may not change
-FAST = 0.1             # m2/rad2: how much too fast a turn from frame to frame counts
+FAST = 1.0             # m2/rad2: how much too fast a turn from frame to frame counts
 BENT = 0.3             # m2/rad2: the same for a hinge beyond its limits
 MOST = 0.5             # m, rad: multipliers that grow further ask for what cannot be
 
@@ -61,6 +63,8 @@ def settle(tree: Tree, shape: Shape, motion: Motion, promises: Promises, stiffne
     pushed, slowed = np.zeros(promises.floor.shape), np.zeros((frames - 1, tree.count))
     opened, closed = np.zeros((2, frames, len(hinges)))
     is_wanted = promises.weights > 0.0
+    missed: list[float] = []
+    best = positions.copy(), rotations
     for _ in range(ROUNDS):
         pose = forward(tree, shape.offsets, positions, rotations)
         x = place(pose, promises.links, promises.local)
@@ -72,8 +76,11 @@ def settle(tree: Tree, shape: Shape, motion: Motion, promises: Promises, stiffne
         over = np.where(np.arange(tree.count) > 0, size - promises.fastest, -np.inf)
         angle = rotation.twist_angle(rotations[:, hinges], tree.character.axes[hinges])
         wide, tight = angle - promises.upper[hinges], promises.lower[hinges] - angle
-        if max(float(np.abs(error).max(initial=0.0)), float(short.max(initial=0.0)),
-               float(over.max(initial=0.0))) < DONE:
+        missed.append(max(float(np.abs(error).max(initial=0.0)), float(short.max(initial=0.0)),
+                          float(over.max(initial=0.0))))
+        if missed[-1] <= min(missed):
+            best = positions.copy(), rotations
+        if missed[-1] < DONE or (len(missed) > 3 and CALMED * missed[-4] < missed[-1] < ENOUGH):
             break
         # a row that has been stepped for in full and is still missed asks for more
         pulled[whole] = np.clip(pulled[whole] + error[whole], -MOST, MOST)
@@ -85,9 +92,9 @@ def settle(tree: Tree, shape: Shape, motion: Motion, promises: Promises, stiffne
         S = motion_axes(tree, pose)
         _pull(tree, pose, S, promises, x, error + pulled, H, g)
         for row, beyond, sign in ((opened, wide, -1.0), (closed, tight, 1.0)):
-            missed = np.maximum(row + beyond, 0.0)
-            H[:, tree.hinge_dofs, tree.hinge_dofs] += BENT * (missed > 0.0)
-            g[:, tree.hinge_dofs] += BENT * sign * missed
+            bent = np.maximum(row + beyond, 0.0)
+            H[:, tree.hinge_dofs, tree.hinge_dofs] += BENT * (bent > 0.0)
+            g[:, tree.hinge_dofs] += BENT * sign * bent
         rows = _rows(tree, pose, S, promises.links, x, normal, short, pushed)
         active = rows.beyond > 0.0
         for _ in range(INNER):                       # who leaves the ground, and who would fall into it
@@ -100,10 +107,12 @@ def settle(tree: Tree, shape: Shape, motion: Motion, promises: Promises, stiffne
                 break
             active = left > 0.0
         share, whole = _trusted(step, calm)
+        if len(missed) > SWAYS and missed[-1] > CALMED * min(missed[:-SWAYS]):
+            share = HALF * share                     # it goes to and fro: half-way is better
         d += share * step
         positions += share * step[:, :3]
         rotations = rotation.add(rotations, (share * step @ tree.expand.T).reshape(frames, -1, 3))
-    return motion.with_poses(positions, rotations)
+    return motion.with_poses(*best)
 
 
 def _trusted(step: Array, calm: float) -> tuple[Array, Bools]:

@@ -32,6 +32,7 @@ COMES_UP = 0.05                            # m in a sub-step: ground that comes 
 AHEAD, FALL = 1.0, (0.5, 2.0)              # how steeply ground may rise ahead, and at least and most behind
 LEAD, DROP = 0.1, 0.2                      # s, m: a landing limb comes down so much in so short a time
 FITS, SAME_TREAD = 6, 0.4                  # how often a shank is laid down; of its length: higher is another tread
+MOMENT, SAME_SPOT = 0.1, 0.06              # s, m: who is up for less than this and comes down so near has not stepped
 STRIDE, SCALE = 1.1, (0.5, 2.0)            # m, for which the shifts are meant, and how far they scale with others
 
 
@@ -49,6 +50,7 @@ class Stance:
     phase: float    # ... this much of a usual swing away from its neighbour
     stride: float   # m, between this limb's footholds
     fall: float     # how steeply the limb can come down to it
+    ends: Array     # (2, 2) where the limb is when it comes down, and when it leaves
 
     @property
     def run(self) -> slice:
@@ -109,7 +111,7 @@ def find_stances(times: Array, touching: Bools, paths: Array, limbs: Ints, feet:
             fall = DROP / max(float(np.linalg.norm(middle[first] - middle[early])), 1e-3) if first else np.inf
             stances.append(Stance(int(limb), int(first), int(stop) - 1, np.append(centre, ground),
                                   _dense(corners - centre), _heading(middle, run), bears, phase, 0.0,
-                                  float(np.clip(fall, *FALL))))
+                                  float(np.clip(fall, *FALL)), middle[[first, stop - 1]]))
     return _with_strides(stances)
 
 
@@ -182,6 +184,17 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
     n = int(np.argmin(cost))
     place = tried.places[n] if partner is None else _fitted(tried.places[n], *_shank(keyed, partner), terrain, time)
     return _standing(keyed, way, place, tried.normals[n], terrain, times)
+
+
+def again(before: Foothold, keyed: Stance, terrain: Terrain, times: Array) -> Foothold | None:
+    """The foothold of a limb that is up for a moment only and comes down where it was: it is still the same one."""
+    moment = float(times[keyed.first] - times[before.stance.last])
+    if moment > MOMENT or np.linalg.norm(keyed.ends[0] - before.stance.ends[1]) > SAME_SPOT:
+        return None
+    place = before.moved(-1, keyed.centre)
+    if not terrain.is_still:
+        place = terrain.carry(place[None], float(times[before.stance.last]), float(times[keyed.first]))[0]
+    return _ridden(keyed, place, before.turn[-1], terrain, times[keyed.run])
 
 
 def _shank(keyed: Stance, partner: Foothold) -> tuple[Array, float]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import ndimage
 
-from ..model.arrays import Array, Bools
+from ..model.arrays import Array, Bools, Ints
 from ..model.character import Character
 from ..model.motion import Motion
 from ..model.terrain import Terrain
@@ -24,7 +24,7 @@ from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
 from .bearing import Borne, Reach, bear, reaches
 from .conform import conform
-from .footholds import Foothold, Stance, choose, find_stances
+from .footholds import Foothold, Stance, again, choose, find_stances
 from .heel_rise import Heel, heel_of
 from .limbs import put, toe_of
 from .mend import mend
@@ -37,6 +37,7 @@ SAID = 0.01               # m: ... and is worth a sentence
 ROUNDS, SHORTER = 10, 0.12  # how often the way is made shorter, and by how much of it at most each time
 SHORTEST = 0.4            # of the way
 NEARBY = 0.25             # s around a stance in which the way is made shorter
+HOVERS = 0.006            # m: a foot this far off the ground, or in it, after its heel has risen is put down again
 LIFTED = 0.005            # m: a point this much higher than in the keys no longer touches ...
 RISEN = 0.001             # m: ... nor does one that has risen so far against the rest of its foot
 
@@ -68,19 +69,46 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
     if way.is_straight and _is_same(new, joints, turns):
         return GroundPlan(motion, touching, ())
 
-    soles = new[:, points.limb] + rotation.rotate(turns[:, points.limb], paths - joints[:, points.limb])   # (K, P, 3)
+    soles = _soles(points.limb, new, turns, joints, paths)
     planned, stays = body.motion, touching
     if not touching[:, ~on_foot[points.limb]].any():       # who carries with hands or knees moves as a whole
-        sunk = -terrain.probe_over(soles, motion.times).distance - np.maximum(ground - paths[..., 2], 0.0)
-        sunk = np.where(touching, 0.0, np.maximum(sunk, 0.0))
-        for reach in (reach for reach in limbs if on_foot[reach.limb]):
-            n = reach.limb
-            planned = put(tree, shape, motion, planned, reach, new[:, n], turns[:, n], heels.get(n), touching,
-                          sunk[:, points.limb == n].max(1))
+        planned = _put_all(tree, shape, motion, body.motion, limbs, new, turns, heels, touching, soles, paths, terrain,
+                           ground)
+        there = point_paths(tree, shape, planned, points.link, shape.points)
+        lower = np.zeros(new.shape)                          # a foot whose heel has risen stands on less of its sole
+        for n in np.flatnonzero(on_foot):
+            own = points.limb == n
+            lower[:, n] = conform(motion.times, there[:, own], paths[:, own], turns[:, n],
+                                  np.asarray(touching[:, own].any(1)), terrain, ground)
+        if np.abs(lower).max() > HOVERS:
+            new = new + lower
+            soles = _soles(points.limb, new, turns, joints, paths)
+            planned = _put_all(tree, shape, motion, body.motion, limbs, new, turns, heels, touching, soles, paths,
+                               terrain, ground)
         stays = _still_touching(tree, shape, planned, touching, paths, soles, terrain, ground)
     planned = mend(tree, shape, motion, planned, stays, soles, terrain, ground, limits)
     return GroundPlan(planned, _still_touching(tree, shape, planned, stays, paths, soles, terrain, ground),
                       tuple(notes))
+
+
+def _soles(limb: Ints, new: Array, turns: Array, joints: Array, paths: Array) -> Array:
+    """(K, P, 3) where contact points go with the ends of their limbs."""
+    return np.asarray(new[:, limb] + rotation.rotate(turns[:, limb], paths - joints[:, limb]))
+
+
+def _put_all(tree: Tree, shape: Shape, keys: Motion, body: Motion, limbs: list[Reach], new: Array, turns: Array,
+             heels: dict[int, Heel], touching: Bools, soles: Array, paths: Array, terrain: Terrain,
+             ground: float) -> Motion:
+    """The body with all of its feet where they should be."""
+    points = tree.character.points
+    sunk = -terrain.probe_over(soles, keys.times).distance - np.maximum(ground - paths[..., 2], 0.0)
+    sunk = np.where(touching, 0.0, np.maximum(sunk, 0.0))
+    for reach in limbs:
+        n = reach.limb
+        if points.limbs[n].kind == "foot":
+            body = put(tree, shape, keys, body, reach, new[:, n], turns[:, n], heels.get(n), touching,
+                       sunk[:, points.limb == n].max(1))
+    return body
 
 
 def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Terrain, ground: float,
@@ -136,7 +164,8 @@ def _travel(character: Character, motion: Motion, touching: Bools, way: Way, ter
     for n, limb in enumerate(points.limbs):
         if limb.kind != "body":
             own = points.limb == n
-            new[:, n] += conform(motion.times, new[:, n], turns[:, n], joints[:, n], paths[:, own],
+            soles = new[:, n, None] + rotation.rotate(turns[:, n, None], paths[:, own] - joints[:, n, None])
+            new[:, n] += conform(motion.times, soles, paths[:, own], turns[:, n],
                                  np.asarray(touching[:, own].any(1)), terrain, ground)
     return new, turns
 
@@ -154,8 +183,10 @@ def _lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array, on
     holds: list[Foothold] = []
 
     def lay(stance: Stance) -> None:
-        holds.append(choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)],
-                            _partner(stance, holds, partners)))
+        before = next((hold for hold in reversed(holds) if hold.stance.limb == stance.limb), None)
+        same = None if before is None else again(before, stance, terrain, times)
+        holds.append(same or choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)],
+                                    _partner(stance, holds, partners)))
 
     if terrain.is_still:
         for stance in waiting:

@@ -24,12 +24,13 @@ from ..physics.tree import Tree
 STIFF = {"root": 1e-3, "trunk": 1e-3, "neck": 1e-2, "head": 1e-2, "leg": 1e-4, "foot": 1e-4, "toe": 1e-4, "arm": 1e-4,
          "hand": 1e-4}
 ROOT_PLACE = 1e-3
-CALM = 0.1                 # s: changes are as smooth as this
+CALM = 0.07                 # s: changes are as smooth as this
 AROUND = 0.5               # s before and after what is wrong
-DEEP, OFF, HURRIED = 0.003, 0.006, 1.8   # m, m, times the clip's fastest joint: from here on something is wrong
+DEEP, OFF, HURRIED = 0.003, 0.004, 1.9   # m, m, times the clip's fastest joint: from here on something is wrong
 DEEP_BODY = 0.012          # m
+SLIP = 0.06                # m/s: a standing point may slip so much faster along the ground than in the keys
 SPARE = 0.002              # m: contact points keep so far out of the ground if they do in the keys
-FASTEST = 1.7              # times the clip's fastest joint
+FASTEST = 1.85              # times the clip's fastest joint
 
 
 def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bools, soles: Array, terrain: Terrain,
@@ -42,18 +43,24 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     local = np.concatenate((shape.points, np.broadcast_to(skin.position[others], shape.points.shape[:-2] +
                                                           (len(others), 3))), axis=-2)
     radius = np.concatenate((points.radius, skin.radius[others]))
-    own = point_paths(tree, shape, keys, links, local)[..., 2] - ground
+    keyed = point_paths(tree, shape, keys, links, local)
+    own, own_points = keyed[..., 2] - ground, keyed[:, :len(points)]
     spare = np.concatenate((np.full(len(points), SPARE), np.zeros(len(others))))
     floor = np.minimum(own, radius + spare)
     there = point_paths(tree, shape, planned, links, local)
     deep = floor - terrain.probe_over(there, times).distance
     floor[:, :len(points)] = np.where(touching, -np.inf, floor[:, :len(points)])
 
+    seen, rests = terrain.probe_over(soles, times), np.minimum(own[:, :len(points)], points.radius)
+    inside = rests - seen.distance                              # no part of a foothold is in a riser
+    soles = soles + np.where(inside > DEEP, inside, 0.0)[..., None] * seen.normal
     missed = np.where(touching, np.linalg.norm(there[:, :len(points)] - soles, axis=-1), 0.0).max(1)
+    slipping = _slipping(own_points, soles, touching, terrain, times)
+    soles = soles - _gathered(slipping, touching)
     fastest = _turns(keys).max()
     hurried = np.append(_turns(planned), 0.0) / fastest
     tolerated = np.concatenate((np.full(len(points), DEEP), np.full(len(others), DEEP_BODY)))
-    wrong = (missed > OFF) | (hurried > HURRIED) | (deep > tolerated).any(1)
+    wrong = (missed > OFF) | (hurried > HURRIED) | (deep > tolerated).any(1) | slipping.any((1, 2))
     if not wrong.any():
         return planned
     dt = planned.duration / (len(planned) - 1)
@@ -78,6 +85,31 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
         out = settle(tree, shape.at(run), part, promises, stiffness, CALM / dt, fixed)
         positions[run], rotations[run] = out.positions, out.rotations
     return planned.with_poses(positions, rotations)
+
+
+def _slipping(keyed: Array, soles: Array, touching: Bools, terrain: Terrain, times: Array) -> Array:
+    """(K, P, 3) m, how far standing points have slipped along the ground since the frame before, beyond what they do in
+    the keys (K, P, 3) and SLIP."""
+    out = np.zeros(soles.shape)
+    dt = np.diff(times)[:, None]
+    moved = np.diff(soles, axis=0) - terrain.probe_over(soles[:-1], times[:-1]).velocity * dt[..., None]
+    up = terrain.height_over(soles[:-1, :, :2], times[:-1]).normal
+    along = moved - (moved * up).sum(-1, keepdims=True) * up
+    far = np.linalg.norm(along, axis=-1)
+    usual = np.diff(keyed, axis=0)
+    beyond = np.minimum(far - np.linalg.norm(usual[..., :2], axis=-1),
+                        np.linalg.norm(moved, axis=-1) - np.linalg.norm(usual, axis=-1)) - SLIP * dt
+    held = touching[1:] & touching[:-1] & (beyond > 0.0)
+    out[1:] = np.where(held, beyond / np.maximum(far, 1e-9), 0.0)[..., None] * along
+    return out
+
+
+def _gathered(slipping: Array, touching: Bools) -> Array:
+    """(K, P, 3) how far points have slipped since they came down."""
+    total = np.cumsum(slipping, axis=0)
+    every = np.arange(len(touching))[:, None]
+    came = np.maximum.accumulate(np.where(touching, 0, every), axis=0)      # the last frame in which they were up
+    return np.where(touching[..., None], total - np.take_along_axis(total, came[..., None], axis=0), 0.0)
 
 
 def _turns(motion: Motion) -> Array:
