@@ -34,7 +34,7 @@ class Promise:
 PROMISE = Promise()
 CAPTURED = {name for name, source in CLIPS.items() if not source.startswith("made:")}
 # what is not reached yet, and what is reached instead
-MISSED_PUSHED = {      # the plan itself keeps to the ground; the controller leaves it when pushed
+MISSED_PUSHED = {      # the plans keep to the ground (that of 5 slides 2.00 mm); pushed, the controller leaves it
     2: "rough: 15.7 mm off the ground", 3: "slides 2.4 mm in one frame",
     5: "lands across a platform's edge, slides 7.2 mm in one frame", 17: "joints at 2.3 times the clip's speed",
     26: "rough: 5.4 mm deep", 29: "lands across a platform's edge, slides 4.7 mm in one frame",
