@@ -82,29 +82,6 @@ def step_to(tree: Tree, shape: Shape, motion: Motion, foot: int, ankle: Array, t
     return motion.with_poses(motion.positions, rotations)
 
 
-def kneel_to(tree: Tree, shape: Shape, motion: Motion, knee: int, foot: int, place: Array, ankle: Array) -> Motion:
-    """The motion with one leg changed: its knee towards `place` (F, 3), its ankle as near to `ankle` (F, 3) as the knee
-    allows; the foot keeps its direction in the world."""
-    hip = int(tree.character.parents[knee])
-    pose = forward(tree, shape.offsets, motion.positions, motion.rotations)
-    h, k, e = (motion.positions + pose.x[:, i] for i in (hip, knee, foot))
-    Q = rotation.from_matrix(pose.R[:, [hip, knee, foot, tree.character.parents[foot]]])
-    swung = rotation.between(k - h, place - h)
-    now = h + rotation.rotate(swung, k - h)
-    b = rotation.rotate(swung, e - k)
-    u = rotation.rotate(swung, _knee_axis(tree, pose.R, k - h, e - k, hip, knee))
-    wanted = ankle - now
-    b, wanted = (x - (x * u).sum(1, keepdims=True) * u for x in (b, wanted))
-    theta = np.arctan2((rotation.cross(b, wanted) * u).sum(1), (b * wanted).sum(1))
-    bent = rotation.multiply(rotation.exp(theta[:, None] * u), swung)           # of the shank, in the world
-    rotations = motion.rotations.copy()
-    rotations[:, hip] = _locally(rotations[:, hip], Q[:, 0], swung)
-    rotations[:, knee] = _locally(rotations[:, knee], Q[:, 1], rotation.multiply(rotation.conjugate(swung), bent))
-    rotations[:, foot] = rotation.normalised(rotation.multiply(
-        rotation.conjugate(rotation.multiply(bent, Q[:, 3])), Q[:, 2]))
-    return motion.with_poses(motion.positions, rotations)
-
-
 def _bones(tree: Tree, shape: Shape, motion: Motion, hip: int, knee: int, foot: int) -> tuple[Array, Array, Array]:
     """(F, 3) hip to knee, knee to ankle, and the knee's axis."""
     pose = forward(tree, shape.offsets, motion.positions, motion.rotations)

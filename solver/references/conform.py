@@ -20,12 +20,11 @@ LOOSE = 0.005    # m: so much air under the sole is calmer than following every 
 KNOTS = 0.06     # s
 
 
-def conform(times: Array, anchor: Array, turn: Array, keyed: Array, points: Array, standing: Bools, terrain: Terrain,
+def conform(times: Array, soles: Array, keyed: Array, turn: Array, standing: Bools, terrain: Terrain,
             ground: float) -> Array:
-    """(K, 3) how the anchor should move, out of its foothold's plane or into it; from its planned (K, 3) and keyed
-    places, the foot's turn (K, 4), and its keyed points (K, p, 3)."""
-    rest = sole_samples(points)
-    there = anchor[:, None] + rotation.rotate(turn[:, None], rest - keyed[:, None])
+    """(K, 3) how a foot should move, out of its foothold's plane or into it, from where its points are planned
+    (K, p, 3) and keyed, and its turn (K, 4)."""
+    rest, there = sole_samples(keyed), sole_samples(soles)
     run = np.flatnonzero(standing)
     out = rotation.rotate(turn, np.tile(np.array([0.0, 0.0, 1.0]), (len(times), 1)))
     if not len(run):

@@ -12,6 +12,7 @@ import numpy as np
 from ..model.arrays import Array
 from ..model.terrain import Terrain
 
+APART = 0.03                  # m that a shank is too long or too short
 RING, RISER = 0.03, 0.010      # m around the sole, m above its plane that cost one
 ROOM, ROOM_COST = 0.3, 0.05    # m beyond the sole, m above a rising line that cost one
 TREAD, BRINK = 0.5, 0.05       # m ahead of the toes that are looked at, m of tread left that cost one ...
@@ -62,6 +63,11 @@ def brink(tried: Tried, terrain: Terrain, time: float, ahead: Array, following: 
     drop = tried.places[:, 2] + np.minimum(slope, 0.0) - under           # a slope has no brink
     deep = np.clip((drop - DEEP[0]) / (DEEP[1] - DEEP[0]), 0.0, 1.0)
     return np.asarray(deep * (left / BRINK) ** 2)
+
+
+def apart(tried: Tried, start: Array, length: float) -> Array:
+    """Places nearer to `start` (3,) than `length`, or farther."""
+    return np.asarray(((np.linalg.norm(tried.places - start, axis=1) - length) / APART) ** 2)
 
 
 def torn(tried: Tried, terrain: Terrain, time: float) -> Array:

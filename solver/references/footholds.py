@@ -15,7 +15,7 @@ from ..model.arrays import Array, Bools, Ints
 from ..model.terrain import Terrain
 from ..numerics import rotation
 from ..numerics.qp import InfeasibleError, UnsolvedError, solve_qp
-from .foothold_costs import Tried, brink, room, torn, walled
+from .foothold_costs import Tried, apart, brink, room, torn, walled
 from .way import Way
 
 ALONG = np.arange(-0.24, 0.241, 0.06)      # m, shifts tried along the way ...
@@ -31,6 +31,8 @@ MARK = 1e-3                                # m, between the marks that show how 
 COMES_UP = 0.05                            # m in a sub-step: ground that comes up faster is a wall that passes
 AHEAD, FALL = 1.0, (0.5, 2.0)              # how steeply ground may rise ahead, and at least and most behind
 LEAD, DROP = 0.1, 0.2                      # s, m: a landing limb comes down so much in so short a time
+FITS, SAME_TREAD = 6, 0.4                  # how often a shank is laid down; of its length: higher is another tread
+MOMENT, SAME_SPOT = 0.1, 0.06              # s, m: who is up for less than this and comes down so near has not stepped
 STRIDE, SCALE = 1.1, (0.5, 2.0)            # m, for which the shifts are meant, and how far they scale with others
 
 
@@ -48,6 +50,7 @@ class Stance:
     phase: float    # ... this much of a usual swing away from its neighbour
     stride: float   # m, between this limb's footholds
     fall: float     # how steeply the limb can come down to it
+    ends: Array     # (2, 2) where the limb is when it comes down, and when it leaves
 
     @property
     def run(self) -> slice:
@@ -108,7 +111,7 @@ def find_stances(times: Array, touching: Bools, paths: Array, limbs: Ints, feet:
             fall = DROP / max(float(np.linalg.norm(middle[first] - middle[early])), 1e-3) if first else np.inf
             stances.append(Stance(int(limb), int(first), int(stop) - 1, np.append(centre, ground),
                                   _dense(corners - centre), _heading(middle, run), bears, phase, 0.0,
-                                  float(np.clip(fall, *FALL))))
+                                  float(np.clip(fall, *FALL)), middle[[first, stop - 1]]))
     return _with_strides(stances)
 
 
@@ -154,9 +157,10 @@ def _heading(path: Array, run: slice) -> Array:
 
 
 def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
-           following: Stance | None = None) -> Foothold:
+           following: Stance | None = None, partner: Foothold | None = None) -> Foothold:
     """The cheapest foothold near where the way leads the old one; it travels with the ground it is on. `following` is
-    the next one to stand after it, of another limb."""
+    the next one to stand after it, of another limb; `partner` is where the same leg stands already, with its foot or
+    its knee: both stay as far apart as they are in the clip."""
     stance, time = keyed.on(way), float(times[keyed.first])
     side = np.array([-stance.ahead[1], stance.ahead[0]])
     scale = float(np.clip(stance.stride / STRIDE, *SCALE))     # long strides may change more
@@ -175,8 +179,42 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
         cost = cost + room(tried, terrain, time, -stance.ahead, stance.fall)
         if following is not None:
             cost = cost + brink(tried, terrain, time, stance.ahead, following.on(way).centre)
+    if partner is not None:
+        cost = cost + apart(tried, *_shank(keyed, partner))
     n = int(np.argmin(cost))
-    return _standing(keyed, way, tried.places[n], tried.normals[n], terrain, times)
+    place = tried.places[n] if partner is None else _fitted(tried.places[n], *_shank(keyed, partner), terrain, time)
+    return _standing(keyed, way, place, tried.normals[n], terrain, times)
+
+
+def again(before: Foothold, keyed: Stance, terrain: Terrain, times: Array) -> Foothold | None:
+    """The foothold of a limb that is up for a moment only and comes down where it was: it is still the same one."""
+    moment = float(times[keyed.first] - times[before.stance.last])
+    if moment > MOMENT or np.linalg.norm(keyed.ends[0] - before.stance.ends[1]) > SAME_SPOT:
+        return None
+    place = before.moved(-1, keyed.centre)
+    if not terrain.is_still:
+        place = terrain.carry(place[None], float(times[before.stance.last]), float(times[keyed.first]))[0]
+    return _ridden(keyed, place, before.turn[-1], terrain, times[keyed.run])
+
+
+def _shank(keyed: Stance, partner: Foothold) -> tuple[Array, float]:
+    """Where the same leg stands already, and how far apart foot and knee are in the clip."""
+    return (partner.place[keyed.first - partner.stance.first],
+            float(np.linalg.norm(keyed.centre - partner.stance.centre)))
+
+
+def _fitted(place: Array, start: Array, length: float, terrain: Terrain, time: float) -> Array:
+    """The place moved to or from `start` until it is `length` away from it, on the ground."""
+    towards = (place - start)[:2] / max(float(np.linalg.norm((place - start)[:2])), 1e-6)
+    out = place
+    for _ in range(FITS):
+        climb = float(np.clip(out[2] - start[2], -0.9 * length, 0.9 * length))
+        spot = start[:2] + np.sqrt(length * length - climb * climb) * towards
+        z = float(terrain.height(spot[None], time, float(place[2]) + UNDER).z[0])
+        if not np.isfinite(z) or abs(z - place[2]) > SAME_TREAD * length:
+            return place
+        out = np.append(spot, z)
+    return out
 
 
 def _standing(stance: Stance, way: Way, place: Array, normal: Array, terrain: Terrain, times: Array) -> Foothold:

@@ -1,9 +1,9 @@
 """A clip made on level ground, planned over another ground: what the controller follows instead of the clip.
 
-Footholds first, then the body over them, then the limbs' way between them, then the limbs bent to it. Where a leg is
-too short the root goes down, then the heel rises, then the way becomes shorter, then it is said. The plan becomes the
-reference, so undisturbed playback on the new ground is exact too; where no foothold and no swing changes, the clip
-itself is returned, bit for bit.
+Footholds first, then the body over them, then the limbs' way between them, then the limbs bent to it, then what is
+still wrong is mended. Where a leg is too short the root goes down, then the heel rises, then the way becomes shorter,
+then it is said. The plan becomes the reference, so undisturbed playback on the new ground is exact too; where no
+foothold and no swing changes, the clip itself is returned, bit for bit.
 """
 
 from __future__ import annotations
@@ -13,19 +13,21 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import ndimage
 
-from ..model.arrays import Array, Bools
+from ..model.arrays import Array, Bools, Ints
 from ..model.character import Character
 from ..model.motion import Motion
 from ..model.terrain import Terrain
 from ..numerics import rotation
+from ..physics.legs import leg_chain
 from ..physics.shape import Shape
 from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
 from .bearing import Borne, Reach, bear, reaches
 from .conform import conform
-from .footholds import Foothold, Stance, choose, find_stances
+from .footholds import Foothold, Stance, again, choose, find_stances
 from .heel_rise import Heel, heel_of
-from .limbs import kneel, put, reach_out, toe_of
+from .limbs import put, toe_of
+from .mend import mend
 from .swings import Limb, travel
 from .way import Way, shortened
 
@@ -35,6 +37,7 @@ SAID = 0.01               # m: ... and is worth a sentence
 ROUNDS, SHORTER = 10, 0.12  # how often the way is made shorter, and by how much of it at most each time
 SHORTEST = 0.4            # of the way
 NEARBY = 0.25             # s around a stance in which the way is made shorter
+HOVERS = 0.006            # m: a foot this far off the ground, or in it, after its heel has risen is put down again
 LIFTED = 0.005            # m: a point this much higher than in the keys no longer touches ...
 RISEN = 0.001             # m: ... nor does one that has risen so far against the rest of its foot
 
@@ -61,27 +64,55 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
     limbs = reaches(tree, shape, motion, anchors)
 
     body, way, ends, heels, notes = _settle(tree, shape, motion, touching, terrain, ground, stances, limbs, joints,
-                                            paths)
+                                            paths, _partners(tree.character, anchors))
     new, turns = ends
     if way.is_straight and _is_same(new, joints, turns):
         return GroundPlan(motion, touching, ())
 
-    planned = reach_out(tree, shape, body.motion, touching, new, anchors, limits)
-    soles = new[:, points.limb] + rotation.rotate(turns[:, points.limb], paths - joints[:, points.limb])   # (K, P, 3)
-    sunk = -terrain.probe_over(soles, motion.times).distance - np.maximum(ground - paths[..., 2], 0.0)
-    sunk = np.where(touching, 0.0, np.maximum(sunk, 0.0))
-    for reach in (reach for reach in limbs if points.limbs[reach.limb].kind != "knee"):
-        n = reach.limb
-        planned = put(tree, shape, motion, planned, reach, new[:, n], turns[:, n], heels.get(n), touching,
-                      sunk[:, points.limb == n].max(1))
-    for reach in (reach for reach in limbs if points.limbs[reach.limb].kind == "knee"):
-        planned = kneel(tree, shape, planned, reach, new, anchors, touching)
-    return GroundPlan(planned, _still_touching(tree, shape, planned, touching, paths, soles, terrain, ground),
+    soles = _soles(points.limb, new, turns, joints, paths)
+    planned, stays = body.motion, touching
+    if not touching[:, ~on_foot[points.limb]].any():       # who carries with hands or knees moves as a whole
+        planned = _put_all(tree, shape, motion, body.motion, limbs, new, turns, heels, touching, soles, paths, terrain,
+                           ground)
+        there = point_paths(tree, shape, planned, points.link, shape.points)
+        lower = np.zeros(new.shape)                          # a foot whose heel has risen stands on less of its sole
+        for n in np.flatnonzero(on_foot):
+            own = points.limb == n
+            lower[:, n] = conform(motion.times, there[:, own], paths[:, own], turns[:, n],
+                                  np.asarray(touching[:, own].any(1)), terrain, ground)
+        if np.abs(lower).max() > HOVERS:
+            new = new + lower
+            soles = _soles(points.limb, new, turns, joints, paths)
+            planned = _put_all(tree, shape, motion, body.motion, limbs, new, turns, heels, touching, soles, paths,
+                               terrain, ground)
+        stays = _still_touching(tree, shape, planned, touching, paths, soles, terrain, ground)
+    planned = mend(tree, shape, motion, planned, stays, soles, terrain, ground, limits)
+    return GroundPlan(planned, _still_touching(tree, shape, planned, stays, paths, soles, terrain, ground),
                       tuple(notes))
 
 
+def _soles(limb: Ints, new: Array, turns: Array, joints: Array, paths: Array) -> Array:
+    """(K, P, 3) where contact points go with the ends of their limbs."""
+    return np.asarray(new[:, limb] + rotation.rotate(turns[:, limb], paths - joints[:, limb]))
+
+
+def _put_all(tree: Tree, shape: Shape, keys: Motion, body: Motion, limbs: list[Reach], new: Array, turns: Array,
+             heels: dict[int, Heel], touching: Bools, soles: Array, paths: Array, terrain: Terrain,
+             ground: float) -> Motion:
+    """The body with all of its feet where they should be."""
+    points = tree.character.points
+    sunk = -terrain.probe_over(soles, keys.times).distance - np.maximum(ground - paths[..., 2], 0.0)
+    sunk = np.where(touching, 0.0, np.maximum(sunk, 0.0))
+    for reach in limbs:
+        n = reach.limb
+        if points.limbs[n].kind == "foot":
+            body = put(tree, shape, keys, body, reach, new[:, n], turns[:, n], heels.get(n), touching,
+                       sunk[:, points.limb == n].max(1))
+    return body
+
+
 def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Terrain, ground: float,
-            stances: list[Stance], limbs: list[Reach], joints: Array, paths: Array
+            stances: list[Stance], limbs: list[Reach], joints: Array, paths: Array, partners: dict[int, int]
             ) -> tuple[Borne, Way, tuple[Array, Array], dict[int, Heel], list[tuple[int, str]]]:
     """Footholds, swings and a body over them, on a way as short as the legs need it."""
     points, times = tree.character.points, motion.times
@@ -91,7 +122,7 @@ def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: 
     choosy = False                                 # swings take most of the time: rough ones show what is too far
     for _ in range(ROUNDS):
         short = shortened(motion, share) if share.min() < 1.0 else np.zeros((len(times), 2))
-        way, holds = _lay(stances, terrain, times, short, on_foot)
+        way, holds = _lay(stances, terrain, times, short, on_foot, partners)
         heels = _heels(tree, shape, motion, touching, holds, limbs, paths)
         ends = _travel(tree.character, motion, touching, way, terrain, ground, holds, joints, paths, choosy)
         body = bear(tree, shape, way.moved_motion(motion), way, joints, ends[0], holds, limbs, heels)
@@ -133,7 +164,8 @@ def _travel(character: Character, motion: Motion, touching: Bools, way: Way, ter
     for n, limb in enumerate(points.limbs):
         if limb.kind != "body":
             own = points.limb == n
-            new[:, n] += conform(motion.times, new[:, n], turns[:, n], joints[:, n], paths[:, own],
+            soles = new[:, n, None] + rotation.rotate(turns[:, n, None], paths[:, own] - joints[:, n, None])
+            new[:, n] += conform(motion.times, soles, paths[:, own], turns[:, n],
                                  np.asarray(touching[:, own].any(1)), terrain, ground)
     return new, turns
 
@@ -142,20 +174,27 @@ def _is_same(new: Array, joints: Array, turns: Array) -> bool:
     return bool(np.abs(new - joints).max(initial=0.0) < 1e-9 and np.abs(turns[..., 1:]).max(initial=0.0) < 1e-9)
 
 
-def _lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array,
-         on_foot: list[bool]) -> tuple[Way, list[Foothold]]:
+def _lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array, on_foot: list[bool],
+         partners: dict[int, int]) -> tuple[Way, list[Foothold]]:
     """Footholds for all stances, in time; moving ground carries the way along while something stands on it."""
     way = Way(short, np.zeros(len(times)), np.zeros((len(times), 2)))
     waiting = sorted(stances, key=lambda stance: stance.first)
     after = {id(stance): _following(stance, waiting) for stance in stances}
-    if terrain.is_still:
-        return way, [choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)])
-                     for stance in stances]
     holds: list[Foothold] = []
+
+    def lay(stance: Stance) -> None:
+        before = next((hold for hold in reversed(holds) if hold.stance.limb == stance.limb), None)
+        same = None if before is None else again(before, stance, terrain, times)
+        holds.append(same or choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)],
+                                    _partner(stance, holds, partners)))
+
+    if terrain.is_still:
+        for stance in waiting:
+            lay(stance)
+        return way, holds
     for k in range(len(times)):
         while waiting and waiting[0].first == k:
-            stance = waiting.pop(0)
-            holds.append(choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)]))
+            lay(waiting.pop(0))
         if k + 1 == len(times):
             break
         way.yaw[k + 1], way.carried[k + 1] = way.yaw[k], way.carried[k]
@@ -170,6 +209,23 @@ def _lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array,
             way.yaw[k + 1] += turn
             way.carried[k + 1] = np.array([[c, -s], [s, c]]) @ (way.carried[k] - middle) + middle + moved
     return way, holds
+
+
+def _partners(character: Character, anchors: list[int]) -> dict[int, int]:
+    """Knees and the feet below them, by limb and both ways."""
+    out: dict[int, int] = {}
+    for knee, limb in enumerate(character.points.limbs):
+        for foot, end in enumerate(anchors):
+            if limb.kind == "knee" and character.points.limbs[foot].kind == "foot" \
+                    and anchors[knee] in leg_chain(character, end):
+                out[knee], out[foot] = foot, knee
+    return out
+
+
+def _partner(stance: Stance, holds: list[Foothold], partners: dict[int, int]) -> Foothold | None:
+    """The foothold on which the same leg already stands, with its foot or its knee."""
+    return next((hold for hold in holds if hold.stance.limb == partners.get(stance.limb) and
+                 hold.stance.first <= stance.first <= hold.stance.last), None)
 
 
 def _following(stance: Stance, stances: list[Stance]) -> Stance | None:

@@ -1,0 +1,118 @@
+"""What the plan leaves undone, mended over whole stretches of time at once.
+
+Limbs that are bent one by one to ends that were planned one by one may cut an edge with a knee, miss the ground with a
+hand or hurry. Around such moments the whole body changes a little, and smoothly, until everything that stands is on its
+foothold, nothing is in the ground and no joint is too fast.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import ndimage
+
+from ..model.arrays import Array, Bools
+from ..model.motion import Motion
+from ..model.terrain import Terrain
+from ..numerics import rotation
+from ..physics.shape import Shape
+from ..physics.skin import skin_points
+from ..physics.spacetime import Promises, settle
+from ..physics.trajectory import point_paths
+from ..physics.tree import Tree
+
+# how unwilling each part is to leave the plan, in m2/rad2 (m2/m2 for the root's position)
+STIFF = {"root": 1e-3, "trunk": 1e-3, "neck": 1e-2, "head": 1e-2, "leg": 1e-4, "foot": 1e-4, "toe": 1e-4, "arm": 1e-4,
+         "hand": 1e-4}
+ROOT_PLACE = 1e-3
+CALM = 0.07                 # s: changes are as smooth as this
+AROUND = 0.5               # s before and after what is wrong
+DEEP, OFF, HURRIED = 0.003, 0.004, 1.9   # m, m, times the clip's fastest joint: from here on something is wrong
+DEEP_BODY = 0.012          # m
+SLIP = 0.04                # m/s: a standing point may slip so much faster along the ground than in the keys
+SPARE = 0.002              # m: contact points keep so far out of the ground if they do in the keys
+FASTEST = 1.85              # times the clip's fastest joint
+
+
+def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bools, soles: Array, terrain: Terrain,
+         ground: float, limits: tuple[Array, Array]) -> Motion:
+    """The planned motion with its touching (K, P) points at their places on the footholds, `soles` (K, P, 3)."""
+    character, points, times = tree.character, tree.character.points, planned.times
+    skin = skin_points(character)
+    others = np.flatnonzero(~skin.is_sole)
+    links = np.concatenate((points.link, skin.link[others]))
+    local = np.concatenate((shape.points, np.broadcast_to(skin.position[others], shape.points.shape[:-2] +
+                                                          (len(others), 3))), axis=-2)
+    radius = np.concatenate((points.radius, skin.radius[others]))
+    keyed = point_paths(tree, shape, keys, links, local)
+    own, own_points = keyed[..., 2] - ground, keyed[:, :len(points)]
+    spare = np.concatenate((np.full(len(points), SPARE), np.zeros(len(others))))
+    floor = np.minimum(own, radius + spare)
+    there = point_paths(tree, shape, planned, links, local)
+    deep = floor - terrain.probe_over(there, times).distance
+    floor[:, :len(points)] = np.where(touching, -np.inf, floor[:, :len(points)])
+
+    seen, rests = terrain.probe_over(soles, times), np.minimum(own[:, :len(points)], points.radius)
+    inside = rests - seen.distance                              # no part of a foothold is in a riser
+    soles = soles + np.where(inside > DEEP, inside, 0.0)[..., None] * seen.normal
+    missed = np.where(touching, np.linalg.norm(there[:, :len(points)] - soles, axis=-1), 0.0).max(1)
+    slipping = _slipping(own_points, soles, touching, terrain, times)
+    soles = soles - _gathered(slipping, touching)
+    fastest = _turns(keys).max()
+    hurried = np.append(_turns(planned), 0.0) / fastest
+    tolerated = np.concatenate((np.full(len(points), DEEP), np.full(len(others), DEEP_BODY)))
+    wrong = (missed > OFF) | (hurried > HURRIED) | (deep > tolerated).any(1) | slipping.any((1, 2))
+    if not wrong.any():
+        return planned
+    dt = planned.duration / (len(planned) - 1)
+    near = ndimage.binary_dilation(wrong, iterations=int(AROUND / dt))
+    stiffness = np.array([STIFF.get(role, 1e-2) for role in character.roles])[tree.dof_link]
+    stiffness[:3] = ROOT_PLACE
+    targets = np.concatenate((soles, np.zeros((len(times), len(others), 3))), axis=1)
+    weights = np.concatenate((touching.astype(float), np.zeros((len(times), len(others)))), axis=1)
+    positions, rotations = planned.positions.copy(), planned.rotations.copy()
+    for first, stop in np.flatnonzero(np.diff(np.concatenate(([0], near, [0])))).reshape(-1, 2):
+        run = slice(max(int(first) - 2, 0), min(int(stop) + 2, len(times)))
+        fixed = ~near[run]
+        now = times[run]
+
+        def distances(x: Array, now: Array = now) -> tuple[Array, Array]:
+            seen = terrain.probe_over(x, now)
+            return seen.distance, seen.normal
+
+        promises = Promises(links, local if local.ndim == 2 else local[run], targets[run], weights[run], distances,
+                            floor[run], FASTEST * float(fastest), limits[0][:, 0], limits[1][:, 0])
+        part = Motion(now, positions[run], rotations[run])
+        out = settle(tree, shape.at(run), part, promises, stiffness, CALM / dt, fixed)
+        positions[run], rotations[run] = out.positions, out.rotations
+    return planned.with_poses(positions, rotations)
+
+
+def _slipping(keyed: Array, soles: Array, touching: Bools, terrain: Terrain, times: Array) -> Array:
+    """(K, P, 3) m, how far standing points have slipped along the ground since the frame before, beyond what they do in
+    the keys (K, P, 3) and SLIP."""
+    out = np.zeros(soles.shape)
+    dt = np.diff(times)[:, None]
+    moved = np.diff(soles, axis=0) - terrain.probe_over(soles[:-1], times[:-1]).velocity * dt[..., None]
+    up = terrain.height_over(soles[:-1, :, :2], times[:-1]).normal
+    along = moved - (moved * up).sum(-1, keepdims=True) * up
+    far = np.linalg.norm(along, axis=-1)
+    usual = np.diff(keyed, axis=0)
+    beyond = np.minimum(far - np.linalg.norm(usual[..., :2], axis=-1),
+                        np.linalg.norm(moved, axis=-1) - np.linalg.norm(usual, axis=-1)) - SLIP * dt
+    held = touching[1:] & touching[:-1] & (beyond > 0.0)
+    out[1:] = np.where(held, beyond / np.maximum(far, 1e-9), 0.0)[..., None] * along
+    return out
+
+
+def _gathered(slipping: Array, touching: Bools) -> Array:
+    """(K, P, 3) how far points have slipped since they came down."""
+    total = np.cumsum(slipping, axis=0)
+    every = np.arange(len(touching))[:, None]
+    came = np.maximum.accumulate(np.where(touching, 0, every), axis=0)      # the last frame in which they were up
+    return np.where(touching[..., None], total - np.take_along_axis(total, came[..., None], axis=0), 0.0)
+
+
+def _turns(motion: Motion) -> Array:
+    """(K - 1,) rad from frame to frame, of the joint that turns most."""
+    turns = rotation.subtract(motion.rotations[1:, 1:], motion.rotations[:-1, 1:])
+    return np.asarray(np.linalg.norm(turns, axis=-1).max(1, initial=0.0))
