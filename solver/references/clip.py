@@ -248,7 +248,7 @@ def _odd(scene: Scene, character: Character) -> list[Note]:
 
 def _is_own_ground(terrain: Terrain, ground: float) -> bool:
     """Level ground at the height on which the clip was made: nothing to plan."""
-    return isinstance(terrain, Plane) and terrain.normal[2] > 1.0 - 1e-12 and abs(terrain.point[2] - ground) < 1e-12
+    return isinstance(terrain, Plane) and terrain.is_level and abs(terrain.point[2] - ground) < 1e-12
 
 
 def _hardest(scene: Scene) -> float:

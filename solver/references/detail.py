@@ -19,6 +19,7 @@ from ..model.arrays import Array, Ints
 from ..numerics import rotation
 from ..physics.kinematics import forward, motion_axes, place
 from .clip import Clip
+from .standing import drops
 
 ROUNDS = 2          # of least squares
 DAMPING = 1e-3      # of the mean curvature
@@ -28,29 +29,36 @@ TRUNK = ("root", "trunk", "neck", "head")
 
 def with_detail(clip: Clip, frames: Ints, positions: Array, rotations: Array, shares: Array) -> tuple[Array, Array]:
     """Simulated poses (n, 3), (n, N, 4) at `frames` of the range with `shares` (n,) of the detail."""
-    place_out, turn_out = np.empty_like(positions), np.empty_like(rotations)
-    for start in range(0, len(frames), RUN):
-        run = slice(start, start + RUN)
-        place_out[run], turn_out[run] = _run(clip, frames[run], positions[run], rotations[run], shares[run])
-    return place_out, turn_out
-
-
-def _run(clip: Clip, frames: Ints, positions: Array, rotations: Array, shares: Array) -> tuple[Array, Array]:
-    keys, share = clip.frame_step[frames], shares[:, None, None]
+    keys = clip.frame_step[frames]
     out = positions + shares[:, None] * clip.root_residual[frames]
-    turned = rotation.add(rotations, share * clip.residual[frames])
-    links = clip.character.points.link
-    if len(links):
-        shape = clip.shape.at(keys)
-        planned = forward(clip.tree, shape.offsets, clip.planned.positions[keys], clip.planned.rotations[keys])
-        simulated = forward(clip.tree, shape.offsets, positions, rotations)
-        own, reached = place(planned, links, shape.points), place(simulated, links, shape.points)
-        wanted = reached + share * (own - clip.paths[keys])
-        for n, time in enumerate(clip.times[keys]):
-            wanted[n] = _above_ground(clip, float(time), wanted[n], own[n], reached[n])
+    turned = rotation.add(rotations, shares[:, None, None] * clip.residual[frames])
+    if not len(clip.character.points):
+        return out, turned
+    wanted, planned = _wanted(clip, keys, positions, rotations, shares)
+    if not clip.terrain.is_level:
+        standing = clip.schedule.touching[keys] & (shares == 1.0)[:, None]
+        wanted[..., 2] += drops(clip, clip.times[keys], wanted, planned, standing)
+    for start in range(0, len(keys), RUN):
+        run = slice(start, start + RUN)
+        shape = clip.shape.at(keys[run])
         for _ in range(ROUNDS):
-            turned = _nearer(clip, shape.offsets, shape.points, out, turned, wanted)
+            turned[run] = _nearer(clip, shape.offsets, shape.points, out[run], turned[run], wanted[run])
     return out, turned
+
+
+def _wanted(clip: Clip, keys: Ints, positions: Array, rotations: Array, shares: Array) -> tuple[Array, Array]:
+    """(n, P, 3) where the points should be, and where they are planned."""
+    links = clip.character.points.link
+    wanted, planned = np.empty((len(keys), len(links), 3)), np.empty((len(keys), len(links), 3))
+    for start in range(0, len(keys), RUN):
+        run = slice(start, start + RUN)
+        shape, now = clip.shape.at(keys[run]), keys[run]
+        own, reached = (place(forward(clip.tree, shape.offsets, *pose), links, shape.points) for pose in (
+            (clip.planned.positions[now], clip.planned.rotations[now]), (positions[run], rotations[run])))
+        wanted[run], planned[run] = reached + shares[run, None, None] * (own - clip.paths[now]), own
+        for n, time in enumerate(clip.times[now]):
+            wanted[start + n] = _above_ground(clip, float(time), wanted[start + n], own[n], reached[n])
+    return wanted, planned
 
 
 def _above_ground(clip: Clip, time: float, wanted: Array, own: Array, reached: Array) -> Array:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...model.arrays import Array, Bools
-from ...model.terrain import Plane, Probe
+from ...model.terrain import Probe
 from ...physics.dynamics import Points
 from ...physics.soles import sole_samples
 from ...references.clip import PERSON, Clip, Moment
@@ -16,7 +16,8 @@ from .path import Path
 # Lengths are those of a person, whose leg is PERSON long; others' are as much longer or shorter as their legs.
 STEP_AHEAD = 0.6        # s: when a landing begins to shift with the push
 SETTLED = 0.1           # s: a foot about to land no longer changes its mind
-HOLD = 2.0              # how much more a planted point insists than one that is still to land
+# how much more a planted point insists than one that is still to land: feet; hands and knees, of few points
+HOLD, HOLD_OTHERS = 2.0, 5.0
 NEAR = 0.2              # m, h_m: lower than this a foot's height is watched
 TOUCH = 0.010           # m: a simulated point this low touches
 FLOAT = 0.020           # m: a reference contact may float this much more than in the clip
@@ -50,7 +51,8 @@ class Footing:
         self._held: Bools | None = None
         self._aim, self._aimed = np.zeros((len(points), 2)), np.zeros(len(points), dtype=bool)
         self._is_foot = points.of_kind("foot")
-        self._is_level = isinstance(clip.terrain, Plane) and clip.terrain.normal[2] > 1.0 - 1e-12
+        self._hold = np.where(self._is_foot, HOLD, HOLD_OTHERS) - 1.0
+        self._is_level = clip.terrain.is_level
         self._limbs = [np.flatnonzero(points.limb == n) for n in range(len(points.limbs))]
         feet = [np.flatnonzero(points.limb == n) for n, limb in enumerate(points.limbs) if limb.kind == "foot"]
         self._pairs = [(feet[0], feet[1]), (feet[1], feet[0])] if len(feet) == 2 else []  # bipeds only
@@ -78,7 +80,7 @@ class Footing:
             self._keep_whole(offset, planted)
         if not self._is_level and offset.any():
             self._follow_ground(k, moment, offset)
-        tangent = clip.touch_weight[k] * (1.0 + (HOLD - 1.0) * planted)
+        tangent = clip.touch_weight[k] * (1.0 + self._hold * planted)
         normal = tangent + self._is_foot * np.minimum(np.maximum(1.0 - height * (1.0 / (self._size * NEAR)), 0.0), 1.0)
         return Footholds(offset, touching, planted, tangent, normal)
 

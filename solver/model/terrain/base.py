@@ -64,6 +64,11 @@ class Terrain(Protocol):
         """Whether it is the same at all times."""
         return True
 
+    @property
+    def is_level(self) -> bool:
+        """Whether it is known to be at the same height everywhere."""
+        return False
+
     def probe_over(self, points: Array, times: Array) -> Probe:
         """`probe` for points (K, P, 3) at times (K,), all at once if the ground is still; arrays (K, P, ...)."""
         if self.is_still and len(times):

@@ -33,6 +33,10 @@ class Plane(Terrain):
         check_friction(self.friction)
         object.__setattr__(self, "normal", freeze(normal / np.linalg.norm(normal)))
 
+    @property
+    def is_level(self) -> bool:
+        return bool(self.normal[2] > 1.0 - 1e-12)
+
     def probe(self, points: Array, time: float) -> Probe:
         normal, velocity, friction = self._everywhere(len(points))
         return Probe((points - self.point) @ self.normal, normal, velocity, friction)
