@@ -39,7 +39,19 @@ MISSED_PUSHED = {      # the plans keep to the ground (that of 5 slides 2.00 mm)
     29: "lands across a platform's edge, slides 4.7 mm in one frame",
     33: "steps 0.46 m down: a knee 25 mm deep, a foot 16 mm off the ground",
 }
-ROUGH_LIMBS = ("20 up", "35 up", "steps 0.2 up")   # grounds on which hands and knees are tried so far
+MISSED = {             # hands and knees: the reach of four limbs over high steps, and ground that rises under some of them
+    ("crawl", "steps 0.3 up"): "15 mm deep, a knee 65, 46 mm off the ground, slides 20 mm",
+    ("crawl", "steps 0.3 down"): "slides 2.7 mm",
+    ("crawl", "steps 0.5 up"): "33 mm deep, a knee 96, 44 mm off the ground, slides 26 mm",
+    ("crawl", "steps 0.5 down"): "7 mm deep, 95 mm off the ground, slides 13 mm",
+    ("crawl", "rough 0"): "28 mm off the ground, slides 2.7 mm",
+    ("crawl", "rough 1"): "15.5 mm off the ground, slides 8.3 mm",
+    ("crawl", "lift 0"): "183 mm deep, slides 52 mm, joints at 2.3 times the clip's speed",
+    ("crawl", "lift 1"): "94 mm deep, slides 36 mm, joints at 2.9 times the clip's speed",
+    ("cartwheel", "steps 0.3 down"): "29 mm off the ground", ("cartwheel", "steps 0.5 up"): "5.9 mm deep",
+    ("cartwheel", "steps 0.5 down"): "29 mm off the ground",
+    ("cartwheel", "lift 0"): "197 mm deep, slides 11 mm", ("cartwheel", "lift 1"): "193 mm deep, slides 6.7 mm",
+}
 QUICK = [("walk", "35 up"), ("walk", "35 down"), ("walk", "35 across"), ("walk", "steps 0.3 up"),
          ("walk", "steps 0.3 down"), ("walk", "rough 0"), ("walk", "ferry"), ("trot", "35 up"),
          ("captured walk", "35 up"), ("captured walk", "35 down"), ("captured walk", "steps 0.3 down"),
@@ -49,8 +61,10 @@ QUICK = [("walk", "35 up"), ("walk", "35 down"), ("walk", "35 across"), ("walk",
 def cases() -> list[object]:
     out = []
     for clip in CLIPS:
-        for ground in ROUGH_LIMBS if clip in ("crawl", "cartwheel") else GROUNDS:
+        for ground in GROUNDS:
             marks = [needs_clips] if clip in CAPTURED else []
+            if (clip, ground) in MISSED:
+                marks.append(pytest.mark.xfail(reason=MISSED[clip, ground], strict=True))
             if (clip, ground) not in QUICK:
                 marks.append(pytest.mark.exhaustive)
             out.append(pytest.param(clip, ground, marks=marks, id=f"{clip}, {ground}"))
