@@ -39,7 +39,7 @@ MISSED_PUSHED = {      # the plans keep to the ground (that of 5 slides 2.00 mm)
     29: "lands across a platform's edge, slides 4.7 mm in one frame",
     33: "steps 0.46 m down: a knee 25 mm deep, a foot 16 mm off the ground",
 }
-MISSED = {             # hands and knees: the reach of four limbs over high steps, and ground that rises under some of them
+MISSED = {             # hands and knees: reach of four limbs over high steps, and ground that rises under some of them
     ("crawl", "steps 0.3 up"): "15 mm deep, a knee 65, 46 mm off the ground, slides 20 mm",
     ("crawl", "steps 0.3 down"): "slides 2.7 mm",
     ("crawl", "steps 0.5 up"): "33 mm deep, a knee 96, 44 mm off the ground, slides 26 mm",
