@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from ..model.arrays import Array
+from .support import hull
 
 
 def zero_moment_point(position: Array, wrench: Array, ground: float) -> Array:
@@ -26,16 +26,7 @@ def zero_moment_point(position: Array, wrench: Array, ground: float) -> Array:
 
 def support_polygon(contacts: Array) -> Array:
     """(n, 2) corners, counter-clockwise, of the convex hull of touching points (P, 2 or 3)."""
-    flat = np.unique(np.round(contacts[:, :2], 12), axis=0)
-    if len(flat) < 3:
-        return flat
-    try:
-        return np.asarray(flat[ConvexHull(flat).vertices])
-    except QhullError:  # all on one line: its two ends
-        along = flat - flat.mean(0)
-        axis = np.linalg.svd(along)[2][0]
-        order = np.argsort(along @ axis)
-        return np.asarray(flat[[order[0], order[-1]]])
+    return hull(contacts[:, :2]).reshape(-1, 2)
 
 
 def margin(polygon: Array, point: Array) -> float:

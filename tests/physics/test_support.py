@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
-from solver.physics.balance import support_polygon
 from solver.physics.dynamics import dynamics
 from solver.physics.kinematics import forward
 from solver.physics.shape import shape_of
@@ -84,7 +84,7 @@ def test_the_nearest_point_of_the_area_is_nearest(seed: int) -> None:
 @seeds
 def test_the_hull_is_that_of_a_general_library(seed: int) -> None:
     points = np.random.default_rng(seed).normal(size=(3 + seed, 2))
-    ours, theirs = hull(points), support_polygon(points)
+    ours, theirs = hull(points), points[ConvexHull(points).vertices]
     assert {tuple(corner) for corner in ours.round(9)} == {tuple(corner) for corner in theirs.round(9)}
     after = np.roll(ours, -1, axis=0)
     assert (ours[:, 0] * after[:, 1] - ours[:, 1] * after[:, 0]).sum() > 0.0, "counter-clockwise"
