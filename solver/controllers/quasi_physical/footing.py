@@ -22,7 +22,7 @@ NEAR = 0.2              # m, h_m: lower than this a foot's height is watched
 TOUCH = 0.010           # m: a simulated point this low touches
 FLOAT = 0.020           # m: a reference contact may float this much more than in the clip
 CREEP_TIME, CREEP_SPEED = 0.3, 0.036   # s, m/s: how a foot that will not lift for long slides home
-CREEP_WAIT = 1.0        # s
+CREEP_WAIT, HARDLY = 1.0, 0.012   # s; m off its place
 CEILING = 0.5           # m over the foot: what is higher is not stepped on
 SOON = 0.15             # s: from then on the ground on which a foot will land counts, ever more
 EDGE = 0.1              # m: ground that changes so much more than elsewhere under a sole is another tread
@@ -147,14 +147,18 @@ class Footing:
                 offset[own[~stands], :2] = self._sticky[own[stands]].mean(0)
 
     def _creep(self, k: int, dt: float, planted: Bools) -> None:
-        """Feet that stay down for long go home slowly, or a squat would keep the scar of a push for ever."""
+        """Feet that stay down for long go home slowly, or a squat would keep the scar of a push for ever; those that
+        are hardly off do so in any case, half as fast."""
         if not self._sticky.any():
             return
         stays = planted & (self._clip.time_to_lift[k] > CREEP_WAIT)
         for own in self._limbs:
-            if stays[own].any():  # as a whole: points that drew away from one another would snap back when one lifts
-                far = float(np.linalg.norm(self._sticky[own], axis=1).max())
-                self._sticky[own] *= 1.0 - min(dt / CREEP_TIME, self._size * CREEP_SPEED * dt / max(far, 1e-12))
+            if not planted[own].any():
+                continue
+            # as a whole: points that drew away from one another would snap back when one lifts
+            far = float(np.linalg.norm(self._sticky[own], axis=1).max()) / self._size
+            speed = CREEP_SPEED if stays[own].any() else 0.5 * CREEP_SPEED if far < HARDLY else 0.0
+            self._sticky[own] *= 1.0 - min(dt / CREEP_TIME, speed * dt / max(far, 1e-12))
 
     def _keep_apart(self, k: int, moment: Moment, offset: Array, planted: Bools) -> None:
         """A biped pushed towards its standing leg steps beside that foot, not through it."""
