@@ -22,7 +22,7 @@ from ...model.state import State
 from ...model.terrain import Probe
 from ...numerics import rotation
 from ...numerics.qp import solve_nonnegative_qp
-from ...physics.blow import blow
+from ...physics.blow import blow, caught
 from ...physics.cones import cone_edges
 from ...physics.dynamics import Dynamics, dynamics, point_jacobian, points
 from ...physics.kinematics import advance, forward
@@ -225,10 +225,11 @@ class ZmpComfort:
         M = first.M
         v = state.velocity
         steady = pushed(tree, motion, self._steady, state.time, state.time + dt)
-        sudden = pushed(tree, motion, self._blows, state.time, state.time + dt)
+        sudden = self._sudden(motion, state.time, dt)
         H = M + np.diag(self._armature)
         if sudden.any():
-            v = v + blow(H, J[touching], ground.normal[touching], dt * sudden)[0]
+            reply, _ = blow(H, J[touching], ground.normal[touching], dt * sudden)
+            v = caught(reply, v + reply.to(dt * sudden), *self._stops.for_blow(k, state, dt))
             motion = dynamics(tree, shape, pose, v, still, self.scene.gravity)
         if self.is_lost:
             return self._hold(state, k, dt, first, steady + sudden, J, ground, touching, masses)
@@ -266,6 +267,16 @@ class ZmpComfort:
                             support, tuple(acts), is_flying)
 
     # -- the pieces ----------------------------------------------------------------------------------------------
+
+    def _sudden(self, motion: Dynamics, time: float, dt: float) -> Array:
+        """(nv,) the blows whose middle is in this step, each delivered whole: spread over the steps that it lasts, the
+        answer to its first part would meet the second, and the response would depend on the frame rate."""
+        out = np.zeros(self.tree.nv)
+        for push in self._blows:
+            start, stop = float(push.times[0]), float(push.times[-1])
+            if time <= 0.5 * (start + stop) < time + dt:
+                out += (stop - start) / dt * pushed(self.tree, motion, (push,), start, stop)
+        return out
 
     def _is_astray(self, k: int, state: State, v: Array) -> bool:
         clip = self.clip
