@@ -39,6 +39,7 @@ FAR = 0.1                        # m: a ZMP this far outside is as bad as one jo
 UNLOADED = 0.2                   # of the weight: less presses too little for a ZMP
 SLACK = 1e-7                     # N m
 HOPELESS = 1e6
+STILL = 1e-4                     # m: Z that moves by less stays
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ class Demand:
         after = self.yielded(base)
         x = self._return(after, S * ease)
         if x is not None:
-            x = ease * x
+            x = ease.max() * ease * x
             size = float(np.sqrt(x @ x))
             candidates.append((x * min(1.0, (1.0 - spent) * cap / max(size, 1e-9)), "balance", None))
 
@@ -169,21 +170,27 @@ class Demand:
         return self._take(base, S, candidates, cap, part, merit)
 
     def shift(self, a: Array, T: Array, cap: float, spent: float) -> tuple[Array, Act | None]:
-        """Eq. 21: the pelvis moves so that legs are relieved, or Z comes back."""
+        """Eq. 21: the pelvis moves so that Z comes back, or legs are relieved. It is the last to act, so that nobody
+        mends what it does to Z: unlike in the paper, balance goes first, and relief must not push Z out."""
         cap = (1.0 - spent) * cap
         if not T.shape[1] or cap <= 0.0:
             return a, None
         stress = np.where(self.lower, self.stress(self.torque(a)), 0.0) if self.use_comfort else np.zeros(len(a))
         candidates = self._relief(stress, T, np.zeros(len(a), dtype=bool), BALANCE_DAMPING)
         x = self._return(a, T)
-        if x is not None:
-            candidates.append((x, "balance", None))
+        before = self.outside(self.yielded(a))
 
         def merit(trial: Array) -> float:
             left = self.share(np.where(self.lower, self.stress(self.torque(trial)), 0.0)).sum() \
                 if self.use_comfort else 0.0
-            return float(left) + self.outside(self.yielded(trial)) / FAR
+            outside = self.outside(self.yielded(trial))
+            return float(left) + outside / FAR + HOPELESS * (outside > before + STILL)
 
+        if x is not None:
+            moved, act = self._take(a, T, [(x, "balance", None)], cap, "pelvis",
+                                    lambda trial: self.outside(self.yielded(trial)))
+            if act is not None:
+                return moved, act
         return self._take(a, T, candidates, cap, "pelvis", merit)
 
     def _relief(self, stress: Array, S: Array, own: Bools,

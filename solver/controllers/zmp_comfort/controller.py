@@ -31,6 +31,7 @@ from ...physics.support import Support, nearest, widened, wrench_map, zmp
 from ...references.clip import Clip
 from .comfort import UNLOADED, Act, Demand, Stop
 from .feet import Feet
+from .leaning import Planner
 from .parts import Levers, find_parts
 from .settings import USUAL, Settings
 from .stance import Stance
@@ -120,7 +121,6 @@ class ZmpComfort:
         character = clip.character
         self.parts = find_parts(tree, settings.parts)
         self.strength = Strength(tree, self.parts, settings)
-        self.tracking = Tracking(clip, settings.ease_back)
         self._levers = Levers(tree, self.parts)
         height = float(np.ptp(np.concatenate((character.rest_positions, character.rest_positions + character.tips)),
                               axis=0)[2])
@@ -136,6 +136,8 @@ class ZmpComfort:
         self.diagnoses: dict[int, Diagnosis] = {}     # per frame of the motion, of its last sub-step
         self._peaks = self._find_peaks()
         self._stance = Stance(clip, settings, self._force_ref[:, :6])
+        self.course = Planner(clip, self.parts, self._feet, self._stance).course(settings.use_balance)
+        self.tracking = Tracking(clip, self.course, settings.ease_back)
         self.start()
 
     # -- once ----------------------------------------------------------------------------------------------------
@@ -192,8 +194,8 @@ class ZmpComfort:
         return None  # keys that ask too much of a joint are eased also where nothing acts
 
     def start(self, k: int = 0) -> State:
-        """On the keys at sub-step k; earlier steps are forgotten."""
-        clip = self.clip
+        """On the course at sub-step k, which begins on the keys; earlier steps are forgotten."""
+        clip, course = self.clip, self.course
         self.is_lost = False
         if k == 0:
             self.notes: list[Note] = [Note("info", sentence) for sentence in self.parts.sentences]
@@ -205,7 +207,7 @@ class ZmpComfort:
         self._pressed = np.zeros(len(clip.character.points))
         self._told: set[str] = set()
         self._stopped = np.zeros(self.tree.nv, dtype=bool)
-        return State(float(clip.times[k]), clip.positions[k], clip.rotations[k], clip.v[k])
+        return State(float(clip.times[k]), course.positions[k], course.rotations[k], course.v[k])
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows is caught by `_finish`
     def step(self, state: State, k: int) -> ComfortStep:
@@ -233,8 +235,8 @@ class ZmpComfort:
             motion = dynamics(tree, shape, pose, v, still, self.scene.gravity)
         if self.is_lost:
             return self._hold(state, k, dt, first, steady + sudden, J, ground, touching, masses)
-        off = np.linalg.norm(rotation.subtract(state.rotations, clip.rotations[k]), axis=-1)
-        aside = (state.position - clip.positions[k] - self._feet.carry - self._stance.lean)[:2]
+        off = np.linalg.norm(rotation.subtract(state.rotations, self.course.rotations[k]), axis=-1)
+        aside = (state.position - self.course.positions[k] - self._feet.carry - self._stance.lean)[:2]
         room = clip.character.leg_length * (SHIFT if clip.is_standing[k] else SWAY)
         self._spent = (min(1.0, float(off[list(self.parts.swings)].max(initial=0.0)) / SPENT),
                        min(1.0, float(off[list(self.parts.back)].sum()) / BACK_SPENT),
@@ -243,7 +245,7 @@ class ZmpComfort:
         standing = touching & (not is_disturbed or not self._stance.is_carried(k))
         support = self._stance.support(k, touch.position, ground, standing, self._tip)
         if is_disturbed:
-            self._stance.lean_over(k, dt, motion, support, self._tip)
+            self._stance.lean_over(k, dt, motion, support, self._tip, self.course)
         a = self._track(k, state, v)
         demand, before = None, a
         acts: list[Act] = []
@@ -286,8 +288,8 @@ class ZmpComfort:
 
     def _root_reference(self, k: int) -> tuple[Array, Array, Array]:
         """(place, turn, v (nv,)) of the reference, carried by its feet and by a fall."""
-        clip, tip = self.clip, self._tip
-        place, turn, v = clip.positions[k] + self._feet.carry + self._stance.lean, clip.rotations[k, 0], clip.v[k]
+        course, tip = self.course, self._tip
+        place, turn, v = course.positions[k] + self._feet.carry + self._stance.lean, course.rotations[k, 0], course.v[k]
         if not tip.is_on:
             return place, turn, v
         place = tip.place(place)

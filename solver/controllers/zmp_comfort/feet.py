@@ -91,6 +91,20 @@ class Feet:
         out[self.freedoms] = ((after - v) / dt)[self.freedoms]
         return out
 
+    def follow(self, positions: Array, rotations: Array) -> Array:
+        """(K + 1, N, 4) a whole motion whose legs keep the feet on their keys, as far as they reach."""
+        clip, out = self._clip, rotations.copy()
+        if not self.limbs:
+            return out
+        pose = forward(self._tree, clip.shape.offsets, positions, rotations)
+        for k in range(len(positions)):
+            offsets = clip.shape.at(k).offsets
+            found = [limb.reach(offsets, rotations[k], pose.R[k, limb.parent], positions[k] + pose.x[k, limb.parent],
+                                self._ankles[k, n], self._feet[k, n], float(self._longest[k, n]))
+                     for n, limb in enumerate(self.limbs)]
+            out[k][self._leg_links] = reached(self.limbs, found)
+        return out
+
     def _targets(self, k: int, position: Array, is_flying: bool, tip: Tipping) -> tuple[Array, Array]:
         ankles, feet = self._ankles[k] + self._shift, self._feet[k]
         if is_flying:   # feet go with the body

@@ -1,0 +1,168 @@
+"""Leaning against loads ahead of time: they are known, as they are to who carries them.
+
+Accelerations ([Oshita2001] 5.1.2) only put off a fall under a steady load, by driving the body ever farther aside. So
+pelvis and back lean beforehand, and balance control has the rest to do. Pelvis aside by p, and the back bent after it,
+move the ZMP as a cart moves under a table (Kajita and others, 2003):
+
+    F (Z* - Z) = F G p - m B p''        F: vertical force;  m G, m B: first moments of what moves, by way and height
+
+Z is that of the loaded keys, Z* the point of the support area nearest to it (5.1.2), so nobody leans who need not. The
+equation is solved over the whole clip at once: one band matrix, whose only bounded solution looks ahead by itself, and
+begins on the keys. Then Z is computed anew by inverse dynamics, with legs that follow the pelvis, and what is left is
+corrected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_banded
+
+from ...model.arrays import Array
+from ...numerics import rotation
+from ...physics.dynamics import dynamics
+from ...physics.kinematics import Pose, forward, tangent
+from ...physics.outside import load_masses
+from ...physics.shape import Shape, spatial_inertia
+from ...physics.support import Support, nearest, wrench_map, zmp
+from ...references.clip import Clip
+from .comfort import UNLOADED
+from .course import Course
+from .feet import Feet
+from .parts import Parts
+from .stance import Stance
+from .tipping import Tipping
+
+BEND = 2.0           # rad by which the back bends after a pelvis that goes aside a leg length
+MOST_LEAN = 0.15     # leg lengths
+INNER = 0.2          # share of the support area at its border that a plan leaves alone
+CORRECTIONS = 6
+RUN = 256            # steps handled at once
+
+
+@dataclass(frozen=True, eq=False)
+class Cart:
+    """The coefficients of the module's equation, (K,) each."""
+
+    force: Array     # F, N
+    way: Array       # G
+    height: Array    # m B, kg m
+
+    def way_of(self, dt: Array, missing: Array) -> Array:
+        """p (K + 1, 2): 0 at first, at rest at last."""
+        count = len(missing)
+        before, after = 1.0 / (dt[:-1] * dt[1:]), 1.0 / dt[1:] ** 2       # p'' of step k >= 1, as it is integrated
+        bands, right = np.zeros((3, count + 1)), np.zeros((count + 1, 2))
+        bands[1, 0] = bands[1, -1] = 1.0
+        bands[2, -2] = -1.0
+        inner = slice(1, count)
+        bands[0, 2:] = -self.height[inner] * after
+        bands[2, :-2] = -self.height[inner] * before
+        bands[1, inner] = self.force[inner] * self.way[inner] + self.height[inner] * (before + after)
+        right[inner] = self.force[inner, None] * missing[inner]
+        return np.asarray(solve_banded((1, 1), bands, right))
+
+
+class Planner:
+    """Finds the course of a clip under its loads."""
+
+    def __init__(self, clip: Clip, parts: Parts, feet: Feet, stance: Stance) -> None:
+        self._clip, self._parts, self._feet, self._stance = clip, parts, feet, stance
+        self._masses = np.stack([load_masses(clip.scene.loads, float(time)) for time in clip.times[:-1]])   # (K, L)
+        self._areas = [self._area(k) for k in range(clip.steps)]
+
+    def course(self, leans: bool) -> Course:
+        most = MOST_LEAN * self._clip.character.leg_length
+        p = np.zeros((self._clip.steps + 1, 2))
+        course, cart = self._along(p)
+        for _ in range(CORRECTIONS if leans and self._masses.any() else 0):
+            missing = self._missing(course)
+            if not missing.any():
+                break
+            p = p + cart.way_of(self._clip.dt, missing)
+            p = p * (most / np.maximum(most, np.linalg.norm(p, axis=1, keepdims=True)))
+            course, cart = self._along(p)
+        return course
+
+    def _area(self, k: int) -> tuple[Support, Array] | None:
+        """The support area of the keys, and corners (n, 2) of the part of it that is used."""
+        clip, touching = self._clip, self._clip.schedule.touching[k]
+        if not touching.any() or self._stance.is_carried(k):
+            return None
+        ground = clip.terrain.probe(clip.paths[k], float(clip.times[k]))
+        support = self._stance.support(k, clip.paths[k], ground, touching, Tipping())
+        if support is None or len(support.corners) < 3:
+            return None
+        return support, self._stance.inner(k, support, INNER)
+
+    def _missing(self, course: Course) -> Array:
+        """(K, 2) m from the ZMP to where it should be."""
+        out = np.zeros((self._clip.steps, 2))
+        for k, area in enumerate(self._areas):
+            if area is not None and np.isfinite(course.zmps[k]).all():
+                Z = area[0].flat(course.zmps[k])
+                out[k] = ((nearest(area[1], Z)[0] - Z) @ area[0].axes)[:2]
+        return out
+
+    def _along(self, p: Array) -> tuple[Course, Cart]:
+        """With the pelvis aside by p (K + 1, 2)."""
+        clip, tree, parts = self._clip, self._clip.tree, self._parts
+        aside = np.concatenate((p, np.zeros((len(p), 1))), axis=1)
+        positions, rotations = clip.positions + aside, clip.rotations
+        if p.any():
+            R = forward(tree, clip.shape.offsets, clip.positions, rotations).R
+            up = np.broadcast_to([0.0, 0.0, 1.0], aside.shape)
+            about = BEND / clip.character.leg_length * rotation.cross(up, aside)
+            bends = np.zeros((*rotations.shape[:2], 3))
+            for link in parts.back:
+                bends[:, link] = (about[:, None] @ R[:, link])[:, 0] / len(parts.back)
+            rotations = rotation.add(rotations, (tangent(tree, bends, aside) @ tree.expand.T).reshape(bends.shape))
+            rotations = self._feet.follow(positions, rotations)
+        v = tangent(tree, rotation.subtract(rotations[1:], rotations[:-1]), np.diff(positions, axis=0))
+        v = np.concatenate((v[:1], v)) / clip.dt[np.maximum(np.arange(len(p)) - 1, 0), None]
+        a = np.diff(v, axis=0) / clip.dt[:, None]
+        zmps, coms = np.full((clip.steps, 3), np.nan), np.zeros((clip.steps, 3))
+        force, way, height = np.zeros(clip.steps), np.zeros(clip.steps), np.zeros(clip.steps)
+        for start in range(0, clip.steps, RUN):
+            run = slice(start, min(start + RUN, clip.steps))
+            shape = self._loaded(run)
+            pose = forward(tree, shape.offsets, positions[run], rotations[run])
+            motion = dynamics(tree, shape, pose, v[run], a[run], clip.scene.gravity, mass_matrix=False)
+            coms[run], force[run] = motion.com, np.maximum(motion.force[:, 2], 0.0)
+            way[run], height[run] = self._moments(shape, pose)
+            for n, area in enumerate(self._areas[run]):
+                if area is not None and force[start + n] > UNLOADED * self._stance.weight:
+                    w = wrench_map(pose.position[n], pose.R[n, 0], area[0].centre) @ motion.force[n, :6]
+                    zmps[start + n] = area[0].lifted(zmp(area[0], w))
+        return Course(positions, rotations, v, a, zmps, coms), Cart(force, way, height)
+
+    def _loaded(self, run: slice) -> Shape:
+        """The shape over a run of steps with its loads."""
+        clip = self._clip
+        shape = clip.shape.at(run)
+        inertias = np.broadcast_to(shape.inertias, (run.stop - run.start, *shape.inertias.shape[-3:])).copy()
+        for n, load in enumerate(clip.scene.loads):
+            unit = spatial_inertia(np.array(1.0), load.point, np.zeros((3, 3)))
+            inertias[:, clip.character.index(load.body)] += self._masses[run, n, None, None] * unit
+        return Shape(shape.offsets, inertias, shape.points)
+
+    def _moments(self, shape: Shape, pose: Pose) -> tuple[Array, Array]:
+        """(G (n,), m B (n,) kg m): how far masses go when the pelvis goes aside by one."""
+        character = self._clip.character
+        mass = shape.inertias[..., 3, 3]
+        moment = np.stack((shape.inertias[..., 2, 4], shape.inertias[..., 0, 5], shape.inertias[..., 1, 3]), axis=-1)
+        centres = pose.x + (pose.R @ moment[..., None])[..., 0] / np.maximum(mass, 1e-9)[..., None]
+        heights = pose.position[:, None, 2] + centres[..., 2]
+        share = np.ones_like(heights)
+        for limb in self._feet.limbs:
+            hip, ankle = (pose.position[:, 2] + pose.x[:, link, 2] for link in (limb.first, limb.last))
+            below = character.is_ancestor[:, limb.first]
+            part = (heights[:, below] - ankle[:, None]) / np.maximum(hip - ankle, 1e-3)[:, None]
+            share[:, below] = np.clip(part, 0.0, 1.0)
+        if self._parts.back:
+            above = character.is_ancestor[:, self._parts.back[0]]
+            lowest = pose.position[:, 2] + pose.x[:, self._parts.back[0], 2]
+            share[:, above] += BEND / character.leg_length * (heights[:, above] - lowest[:, None])
+        moving = mass * share
+        return moving.sum(1) / mass.sum(1), (moving * (heights - self._clip.ground)).sum(1)
