@@ -39,6 +39,7 @@ FAR = 0.1                        # m: a ZMP this far outside is as bad as one jo
 UNLOADED = 0.2                   # of the weight: less presses too little for a ZMP
 SLACK = 1e-7                     # N m
 HOPELESS = 1e6
+BORDER = 0.2                     # share of the support area at its border that is not spent on the relief of legs
 STILL = 1e-4                     # m: Z that moves by less stays
 
 
@@ -171,20 +172,19 @@ class Demand:
 
     def shift(self, a: Array, T: Array, cap: float, spent: float) -> tuple[Array, Act | None]:
         """Eq. 21: the pelvis moves so that Z comes back, or legs are relieved. It is the last to act, so that nobody
-        mends what it does to Z: unlike in the paper, balance goes first, and relief must not push Z out."""
+        mends what it does to Z: unlike in the paper, balance goes first, and relief must not push Z to the border."""
         cap = (1.0 - spent) * cap
         if not T.shape[1] or cap <= 0.0:
             return a, None
         stress = np.where(self.lower, self.stress(self.torque(a)), 0.0) if self.use_comfort else np.zeros(len(a))
         candidates = self._relief(stress, T, np.zeros(len(a), dtype=bool), BALANCE_DAMPING)
         x = self._return(a, T)
-        before = self.outside(self.yielded(a))
+        before = self._beyond(a)
 
         def merit(trial: Array) -> float:
             left = self.share(np.where(self.lower, self.stress(self.torque(trial)), 0.0)).sum() \
                 if self.use_comfort else 0.0
-            outside = self.outside(self.yielded(trial))
-            return float(left) + outside / FAR + HOPELESS * (outside > before + STILL)
+            return float(left) + HOPELESS * (self._beyond(trial) > before + STILL)
 
         if x is not None:
             moved, act = self._take(a, T, [(x, "balance", None)], cap, "pelvis",
@@ -192,6 +192,15 @@ class Demand:
             if act is not None:
                 return moved, act
         return self._take(a, T, candidates, cap, "pelvis", merit)
+
+    def _beyond(self, a: Array) -> float:
+        """m from Z to the inner part of the support area; 0 in it."""
+        found = self.balance(self.yielded(a))
+        if found is None or self.support is None or len(self.support.corners) < 3:
+            return 0.0 if found is None else float(np.linalg.norm(found[0] - found[1]))
+        middle = self.support.corners.mean(0)
+        inner = middle + (1.0 - BORDER) * (self.support.corners - middle)
+        return float(np.linalg.norm(found[0] - nearest(inner, found[0])[0]))
 
     def _relief(self, stress: Array, S: Array, own: Bools,
                 damping: float = COMFORT_DAMPING) -> list[tuple[Array, Cause, str | None]]:

@@ -29,7 +29,7 @@ from ...physics.kinematics import advance, forward
 from ...physics.outside import load_masses, loaded, pushed
 from ...physics.support import Support, nearest, widened, wrench_map, zmp
 from ...references.clip import Clip
-from .comfort import UNLOADED, Act, Demand, Stop
+from .comfort import STILL, UNLOADED, Act, Demand, Stop
 from .feet import Feet
 from .leaning import Planner
 from .parts import Levers, find_parts
@@ -50,6 +50,7 @@ SHIFT, SWAY = 0.3, 0.07   # leg lengths that a pelvis goes aside for balance: on
                           # next step does more for balance than a pelvis that runs away
 PATIENCE, ASIDE = 0.15, 0.03   # s, m: Z may be so far outside for so long before the body begins to tip
 NEARBY = 0.004         # m outside that a sole and the helper take up without tipping
+MENDS = 3              # times that the pelvis looks again at where Z has come to
 FASTEST = 30.0         # rad/s beyond the reference: a safety net
 SLACKEST, RESUME = 0.9, 0.5   # how far it stops pulling; of the time to ease back, in which it begins again
 MISSED, GIVE_UP = 3.0, 0.08   # rad/s2, s: a joint that misses its keys by so much stops pulling at them in this time
@@ -262,6 +263,11 @@ class ZmpComfort:
                 if given is not asked:
                     given, self._stopped = stop(given)
                     a = self._feet.settle(k, dt, state, v, Q.T @ given, is_flying, self._tip)
+                    for _ in range(MENDS):     # legs settle otherwise than their levers say, most so when straight
+                        if demand.outside(Q @ a) < STILL:
+                            break
+                        mended, _ = demand.shift(Q @ a, self._pelvis(motion), settings.pelvis_shift, self._spent[2])
+                        a = self._feet.settle(k, dt, state, v, Q.T @ mended, is_flying, self._tip)
                 self._slacken(before, a, dt)
             a = self._tip_over(k, dt, state, v, a, demand, motion, is_flying)
             is_flying = is_flying and not self._tip.is_on
@@ -385,13 +391,17 @@ class ZmpComfort:
             if act is not None:
                 acts.append(act)
         a = demand.yielded(base)
-        T = np.zeros((self.tree.nv, 3 if self._feet.limbs else 0))
-        T[:3] = np.eye(3)[:, :T.shape[1]]
-        moved, act = demand.shift(a, Q @ self._feet.complete(T, motion), settings.pelvis_shift, pelvis)
+        moved, act = demand.shift(a, self._pelvis(motion), settings.pelvis_shift, pelvis)
         if act is not None:
             acts.append(act)
             a = demand.yielded(moved)
         return a, acts
+
+    def _pelvis(self, motion: Dynamics) -> Array:
+        """(nv, 3) T_p of eq. 16, in anatomical coordinates: the pelvis moves, and the legs with it."""
+        T = np.zeros((self.tree.nv, 3 if self._feet.limbs else 0))
+        T[:3] = np.eye(3)[:, :T.shape[1]]
+        return np.asarray(self.strength.Q @ self._feet.complete(T, motion))
 
     def _tip_over(self, k: int, dt: float, state: State, v: Array, a: Array, demand: Demand, motion: Dynamics,
                   is_flying: bool) -> Array:

@@ -21,6 +21,7 @@ from .parts import Parts
 from .tipping import Tipping
 
 PULL = 4.0     # m/s2 with which a leg that is too short pulls the pelvis
+BENT = 0.998   # of a leg's length: a plan leaves knees so much bent, or they would pop
 HOME = 0.2     # s in which a lifted foot gives up the place it was carried to
 
 
@@ -91,19 +92,25 @@ class Feet:
         out[self.freedoms] = ((after - v) / dt)[self.freedoms]
         return out
 
-    def follow(self, positions: Array, rotations: Array) -> Array:
-        """(K + 1, N, 4) a whole motion whose legs keep the feet on their keys, as far as they reach."""
-        clip, out = self._clip, rotations.copy()
+    def follow(self, positions: Array, rotations: Array) -> tuple[Array, Array]:
+        """(rotations (K + 1, N, 4) of a whole motion whose legs keep the feet on their keys, m (K + 1,) by which the
+        pelvis is too high for that with knees that stay a little bent, or as straight as in the keys)."""
+        clip, out, high = self._clip, rotations.copy(), np.zeros(len(positions))
         if not self.limbs:
-            return out
+            return out, high
         pose = forward(self._tree, clip.shape.offsets, positions, rotations)
+        longest = np.maximum(self._stretch, BENT / STRAIGHT * self._longest)
         for k in range(len(positions)):
-            offsets = clip.shape.at(k).offsets
-            found = [limb.reach(offsets, rotations[k], pose.R[k, limb.parent], positions[k] + pose.x[k, limb.parent],
-                                self._ankles[k, n], self._feet[k, n], float(self._longest[k, n]))
-                     for n, limb in enumerate(self.limbs)]
+            offsets, found = clip.shape.at(k).offsets, []
+            for n, limb in enumerate(self.limbs):
+                found.append(limb.reach(offsets, rotations[k], pose.R[k, limb.parent], positions[k]
+                                        + pose.x[k, limb.parent], self._ankles[k, n], self._feet[k, n],
+                                        float(longest[k, n])))
+                short = found[-1].short
+                if short[2] < 0.0:
+                    high[k] = max(high[k], float(short @ short) / -short[2])
             out[k][self._leg_links] = reached(self.limbs, found)
-        return out
+        return out, high
 
     def _targets(self, k: int, position: Array, is_flying: bool, tip: Tipping) -> tuple[Array, Array]:
         ankles, feet = self._ankles[k] + self._shift, self._feet[k]

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import solve_banded
+from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from ...model.arrays import Array
 from ...numerics import rotation
@@ -38,6 +39,7 @@ BEND = 2.0           # rad by which the back bends after a pelvis that goes asid
 MOST_LEAN = 0.15     # leg lengths
 INNER = 0.2          # share of the support area at its border that a plan leaves alone
 CORRECTIONS = 6
+SOFTLY = 0.2         # s in which the pelvis goes down for legs that would be too short
 RUN = 256            # steps handled at once
 
 
@@ -61,7 +63,9 @@ class Cart:
         bands[2, :-2] = -self.height[inner] * before
         bands[1, inner] = self.force[inner] * self.way[inner] + self.height[inner] * (before + after)
         right[inner] = self.force[inner, None] * missing[inner]
-        return np.asarray(solve_banded((1, 1), bands, right))
+        p: Array = np.asarray(solve_banded((1, 1), bands, right))
+        p[0] = 0.0     # but for rounding
+        return p
 
 
 class Planner:
@@ -74,15 +78,16 @@ class Planner:
 
     def course(self, leans: bool) -> Course:
         most = MOST_LEAN * self._clip.character.leg_length
-        p = np.zeros((self._clip.steps + 1, 2))
-        course, cart = self._along(p)
+        p = np.zeros((self._clip.steps + 1, 3))
+        course, cart, high = self._along(p)
         for _ in range(CORRECTIONS if leans and self._masses.any() else 0):
             missing = self._missing(course)
             if not missing.any():
                 break
-            p = p + cart.way_of(self._clip.dt, missing)
-            p = p * (most / np.maximum(most, np.linalg.norm(p, axis=1, keepdims=True)))
-            course, cart = self._along(p)
+            p[:, :2] += cart.way_of(self._clip.dt, missing)
+            p[:, :2] *= most / np.maximum(most, np.linalg.norm(p[:, :2], axis=1, keepdims=True))
+            p[:, 2] -= self._gently(high)
+            course, cart, high = self._along(p)
         return course
 
     def _area(self, k: int) -> tuple[Support, Array] | None:
@@ -105,20 +110,25 @@ class Planner:
                 out[k] = ((nearest(area[1], Z)[0] - Z) @ area[0].axes)[:2]
         return out
 
-    def _along(self, p: Array) -> tuple[Course, Cart]:
-        """With the pelvis aside by p (K + 1, 2)."""
+    def _gently(self, high: Array) -> Array:
+        """(K + 1,) at least as much, without haste, and from zero on."""
+        times = self._clip.times - self._clip.times[0]
+        width = 2 * int(np.ceil(0.5 * SOFTLY / float(self._clip.dt.mean()))) + 1
+        wide = maximum_filter1d(high, 2 * width + 1)
+        return np.asarray(uniform_filter1d(uniform_filter1d(wide, width), width) * np.minimum(1.0, times / SOFTLY))
+
+    def _along(self, p: Array) -> tuple[Course, Cart, Array]:
+        """With the pelvis aside by p (K + 1, 3); and how much too high (K + 1,) m it then is."""
         clip, tree, parts = self._clip, self._clip.tree, self._parts
-        aside = np.concatenate((p, np.zeros((len(p), 1))), axis=1)
-        positions, rotations = clip.positions + aside, clip.rotations
+        positions, rotations, high = clip.positions + p, clip.rotations, np.zeros(len(p))
         if p.any():
             R = forward(tree, clip.shape.offsets, clip.positions, rotations).R
-            up = np.broadcast_to([0.0, 0.0, 1.0], aside.shape)
-            about = BEND / clip.character.leg_length * rotation.cross(up, aside)
+            about = BEND / clip.character.leg_length * rotation.cross(np.broadcast_to([0.0, 0.0, 1.0], p.shape), p)
             bends = np.zeros((*rotations.shape[:2], 3))
             for link in parts.back:
                 bends[:, link] = (about[:, None] @ R[:, link])[:, 0] / len(parts.back)
-            rotations = rotation.add(rotations, (tangent(tree, bends, aside) @ tree.expand.T).reshape(bends.shape))
-            rotations = self._feet.follow(positions, rotations)
+            rotations = rotation.add(rotations, (tangent(tree, bends, p) @ tree.expand.T).reshape(bends.shape))
+            rotations, high = self._feet.follow(positions, rotations)
         v = tangent(tree, rotation.subtract(rotations[1:], rotations[:-1]), np.diff(positions, axis=0))
         v = np.concatenate((v[:1], v)) / clip.dt[np.maximum(np.arange(len(p)) - 1, 0), None]
         a = np.diff(v, axis=0) / clip.dt[:, None]
@@ -135,7 +145,7 @@ class Planner:
                 if area is not None and force[start + n] > UNLOADED * self._stance.weight:
                     w = wrench_map(pose.position[n], pose.R[n, 0], area[0].centre) @ motion.force[n, :6]
                     zmps[start + n] = area[0].lifted(zmp(area[0], w))
-        return Course(positions, rotations, v, a, zmps, coms), Cart(force, way, height)
+        return Course(positions, rotations, v, a, zmps, coms), Cart(force, way, height), high
 
     def _loaded(self, run: slice) -> Shape:
         """The shape over a run of steps with its loads."""
