@@ -150,8 +150,8 @@ class Demand:
         """Eq. 19, 20: the change S x that relieves a stressed joint, or brings Z back, whichever needs more.
 
         `spent` is the share of its swing that the part has used up: a steady pull on the balance is not for arms that
-        swing ever farther, but for the pelvis. `ease` (columns of S) says who swings readily: not the arm with the
-        suitcase."""
+        swing ever farther, but for the pelvis. `ease` (columns of S) says who swings readily, not the arm with the
+        suitcase; and who holds something in both hands leaves more of the balance to back and pelvis."""
         if not S.shape[1] or cap <= 0.0:
             return base, None
         stress = np.where(self.upper, self.stress(self.torque(base)), 0.0) if self.use_comfort \

@@ -31,7 +31,7 @@ from ...physics.support import Support, nearest, widened, wrench_map, zmp
 from ...references.clip import Clip
 from .comfort import STILL, UNLOADED, Act, Demand, Stop
 from .feet import Feet
-from .leaning import Planner
+from .leaning import course_of
 from .parts import Levers, find_parts
 from .settings import USUAL, Settings
 from .stance import Stance
@@ -137,7 +137,7 @@ class ZmpComfort:
         self.diagnoses: dict[int, Diagnosis] = {}     # per frame of the motion, of its last sub-step
         self._peaks = self._find_peaks()
         self._stance = Stance(clip, settings, self._force_ref[:, :6])
-        self.course = Planner(clip, self.parts, self._feet, self._stance).course(settings.use_balance)
+        self.course = course_of(clip, self.parts, self._feet, self._stance, settings.use_balance)
         self.tracking = Tracking(clip, self.course, settings.ease_back)
         self.start()
 
@@ -458,7 +458,8 @@ class ZmpComfort:
             link = clip.character.index(load.body)
             com = com - mass * (motion.pose.position + motion.pose.x[link] + motion.pose.R[link] @ load.point)
         com = com / clip.character.mass
-        usual = clip.coms[k] + self._feet.carry + pace * (clip.coms[k + 1] - clip.coms[k]) / float(clip.dt[k])
+        lean = self.course.positions[k] - clip.positions[k]
+        usual = clip.coms[k] + lean + self._feet.carry + pace * (clip.coms[k + 1] - clip.coms[k]) / float(clip.dt[k])
         capture = support.flat(com + pace * motion.momentum[3:] / whole)
         reached = widened(support, support.flat(usual)).corners
         if float(np.linalg.norm(capture - nearest(reached, capture)[0])) > BEYOND * height:

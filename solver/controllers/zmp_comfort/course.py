@@ -15,5 +15,5 @@ class Course:
     rotations: Array     # (K + 1, N, 4)
     v: Array             # (K + 1, nv)
     a: Array             # (K, nv)
-    zmps: Array          # (K, 3) nan where nothing presses
-    coms: Array          # (K, 3) with loads
+    coms: Array          # (K, 3) at least; with loads
+    zmps: Array | None   # (K, 3) with loads, nan where nothing presses; None: the keys' own

@@ -7,6 +7,8 @@ home.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...model.arrays import Array, Bools
@@ -98,18 +100,21 @@ class Feet:
         clip, out, high = self._clip, rotations.copy(), np.zeros(len(positions))
         if not self.limbs:
             return out, high
-        pose = forward(self._tree, clip.shape.offsets, positions, rotations)
         longest = np.maximum(self._stretch, BENT / STRAIGHT * self._longest)
-        for k in range(len(positions)):
-            offsets, found = clip.shape.at(k).offsets, []
-            for n, limb in enumerate(self.limbs):
-                found.append(limb.reach(offsets, rotations[k], pose.R[k, limb.parent], positions[k]
-                                        + pose.x[k, limb.parent], self._ankles[k, n], self._feet[k, n],
-                                        float(longest[k, n])))
-                short = found[-1].short
-                if short[2] < 0.0:
-                    high[k] = max(high[k], float(short @ short) / -short[2])
-            out[k][self._leg_links] = reached(self.limbs, found)
+        moved = replace(clip.followed, positions=positions, rotations=rotations)
+        for run, pose in poses(self._tree, clip.shape, moved):
+            found = []
+            for m, k in enumerate(range(run.start, run.stop)):
+                offsets = clip.shape.at(k).offsets
+                for n, limb in enumerate(self.limbs):
+                    hip = positions[k] + pose.x[m, limb.parent]
+                    found.append(limb.reach(offsets, rotations[k], pose.R[m, limb.parent], hip, self._ankles[k, n],
+                                            self._feet[k, n], float(longest[k, n])))
+                    short = found[-1].short
+                    if short[2] < 0.0:
+                        high[k] = max(high[k], float(short @ short) / -short[2])
+            legs = reached(self.limbs * (run.stop - run.start), found)
+            out[run, self._leg_links] = legs.reshape(-1, *self._leg_links.shape, 4)
         return out, high
 
     def _targets(self, k: int, position: Array, is_flying: bool, tip: Tipping) -> tuple[Array, Array]:

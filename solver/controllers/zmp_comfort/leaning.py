@@ -27,6 +27,7 @@ from ...physics.kinematics import Pose, forward, tangent
 from ...physics.outside import load_masses
 from ...physics.shape import Shape, spatial_inertia
 from ...physics.support import Support, nearest, wrench_map, zmp
+from ...physics.trajectory import RUN, poses
 from ...references.clip import Clip
 from .comfort import UNLOADED
 from .course import Course
@@ -37,10 +38,10 @@ from .tipping import Tipping
 
 BEND = 2.0           # rad by which the back bends after a pelvis that goes aside a leg length
 MOST_LEAN = 0.15     # leg lengths
-INNER = 0.2          # share of the support area at its border that a plan leaves alone
+INNER = 0.4          # share of the support area at its border that a plan leaves alone
 CORRECTIONS = 6
+NEAR = 1e-3          # m that a plan may miss its ZMPs by
 SOFTLY = 0.2         # s in which the pelvis goes down for legs that would be too short
-RUN = 256            # steps handled at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,13 @@ class Cart:
         return p
 
 
+def course_of(clip: Clip, parts: Parts, feet: Feet, stance: Stance, leans: bool) -> Course:
+    """The keys, leaning against their loads if they are to."""
+    if not clip.scene.loads or not leans or not feet.limbs:
+        return Course(clip.positions, clip.rotations, clip.v, clip.a, clip.coms, None)
+    return Planner(clip, parts, feet, stance).course()
+
+
 class Planner:
     """Finds the course of a clip under its loads."""
 
@@ -76,18 +84,18 @@ class Planner:
         self._masses = np.stack([load_masses(clip.scene.loads, float(time)) for time in clip.times[:-1]])   # (K, L)
         self._areas = [self._area(k) for k in range(clip.steps)]
 
-    def course(self, leans: bool) -> Course:
+    def course(self) -> Course:
         most = MOST_LEAN * self._clip.character.leg_length
         p = np.zeros((self._clip.steps + 1, 3))
-        course, cart, high = self._along(p)
-        for _ in range(CORRECTIONS if leans and self._masses.any() else 0):
-            missing = self._missing(course)
-            if not missing.any():
+        course, zmps, cart, high = self._along(p)
+        for _ in range(CORRECTIONS):
+            missing = self._missing(zmps)
+            if np.abs(missing).max() < NEAR:
                 break
             p[:, :2] += cart.way_of(self._clip.dt, missing)
             p[:, :2] *= most / np.maximum(most, np.linalg.norm(p[:, :2], axis=1, keepdims=True))
             p[:, 2] -= self._gently(high)
-            course, cart, high = self._along(p)
+            course, zmps, cart, high = self._along(p)
         return course
 
     def _area(self, k: int) -> tuple[Support, Array] | None:
@@ -101,12 +109,12 @@ class Planner:
             return None
         return support, self._stance.inner(k, support, INNER)
 
-    def _missing(self, course: Course) -> Array:
-        """(K, 2) m from the ZMP to where it should be."""
+    def _missing(self, zmps: Array) -> Array:
+        """(K, 2) m from each ZMP (K, 3) to where it should be; the first is that of the keys."""
         out = np.zeros((self._clip.steps, 2))
         for k, area in enumerate(self._areas):
-            if area is not None and np.isfinite(course.zmps[k]).all():
-                Z = area[0].flat(course.zmps[k])
+            if k > 0 and area is not None and np.isfinite(zmps[k]).all():
+                Z = area[0].flat(zmps[k])
                 out[k] = ((nearest(area[1], Z)[0] - Z) @ area[0].axes)[:2]
         return out
 
@@ -117,16 +125,17 @@ class Planner:
         wide = maximum_filter1d(high, 2 * width + 1)
         return np.asarray(uniform_filter1d(uniform_filter1d(wide, width), width) * np.minimum(1.0, times / SOFTLY))
 
-    def _along(self, p: Array) -> tuple[Course, Cart, Array]:
-        """With the pelvis aside by p (K + 1, 3); and how much too high (K + 1,) m it then is."""
+    def _along(self, p: Array) -> tuple[Course, Array, Cart, Array]:
+        """The course with the pelvis aside by p (K + 1, 3), its ZMPs (K, 3), what moves them, and how much too high
+        (K + 1,) m the pelvis is."""
         clip, tree, parts = self._clip, self._clip.tree, self._parts
         positions, rotations, high = clip.positions + p, clip.rotations, np.zeros(len(p))
         if p.any():
-            R = forward(tree, clip.shape.offsets, clip.positions, rotations).R
             about = BEND / clip.character.leg_length * rotation.cross(np.broadcast_to([0.0, 0.0, 1.0], p.shape), p)
             bends = np.zeros((*rotations.shape[:2], 3))
-            for link in parts.back:
-                bends[:, link] = (about[:, None] @ R[:, link])[:, 0] / len(parts.back)
+            for run, pose in poses(tree, clip.shape, clip.followed):
+                for link in parts.back:
+                    bends[run, link] = (about[run, None] @ pose.R[:, link])[:, 0] / len(parts.back)
             rotations = rotation.add(rotations, (tangent(tree, bends, p) @ tree.expand.T).reshape(bends.shape))
             rotations, high = self._feet.follow(positions, rotations)
         v = tangent(tree, rotation.subtract(rotations[1:], rotations[:-1]), np.diff(positions, axis=0))
@@ -145,7 +154,7 @@ class Planner:
                 if area is not None and force[start + n] > UNLOADED * self._stance.weight:
                     w = wrench_map(pose.position[n], pose.R[n, 0], area[0].centre) @ motion.force[n, :6]
                     zmps[start + n] = area[0].lifted(zmp(area[0], w))
-        return Course(positions, rotations, v, a, zmps, coms), Cart(force, way, height), high
+        return Course(positions, rotations, v, a, coms, zmps), zmps, Cart(force, way, height), high
 
     def _loaded(self, run: slice) -> Shape:
         """The shape over a run of steps with its loads."""

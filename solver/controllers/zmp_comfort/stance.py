@@ -114,10 +114,11 @@ class Stance:
         from that, by driving the body ever farther; so the pelvis aims at where the quasi-static ZMP, the course's own
         moved by how far the centre of mass is from its, is inside again."""
         wanted = np.zeros(3)
-        if support is not None and not tip.is_on and self._settings.use_balance and len(support.corners) > 2 \
-                and np.isfinite(course.zmps[k]).all():
-            Z = support.flat(course.zmps[k]) + support.flat(motion.com) - support.flat(course.coms[k])
-            wanted = (nearest(self.inner(k, support, INNER), Z)[0] - Z) @ support.axes
+        if support is not None and not tip.is_on and self._settings.use_balance and len(support.corners) > 2:
+            own = self._keyed(k, support) if course.zmps is None else support.flat(course.zmps[k])
+            if own is not None and np.isfinite(own).all():
+                Z = own + support.flat(motion.com) - support.flat(course.coms[k])
+                wanted = (nearest(self.inner(k, support, INNER), Z)[0] - Z) @ support.axes
         wanted[2] = 0.0
         if wanted.any():
             self.lean = self.lean + dt / LEAN_TIME * wanted
