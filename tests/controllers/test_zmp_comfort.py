@@ -10,6 +10,7 @@ import pytest
 from benchmarks.bodies import standing
 from solver import ComfortSettings, Load, Plane, Push, Scene, ZmpComfort, bake, finish
 from solver.controllers.zmp_comfort import TRACKING, USUAL
+from solver.controllers.zmp_comfort.leaning import Cart
 from solver.controllers.zmp_comfort.parts import find_parts
 from solver.controllers.zmp_comfort.strength import Strength
 from solver.controllers.zmp_comfort.tipping import spin_inertia, tipping_acceleration
@@ -304,6 +305,20 @@ def test_who_takes_up_a_load_leans_before_it_pulls_and_comes_back_after_it() -> 
     lean = np.linalg.norm((course.positions - clip.positions)[:, :2], axis=1)
     at = {when: float(lean[np.searchsorted(clip.times, clip.times[0] + when)]) for when in (0.0, 1.4, 2.5, 5.0)}
     assert at[0.0] == 0.0 and at[1.4] > 2e-3 and at[2.5] > at[1.4] and at[5.0] < 0.2 * at[2.5]
+
+
+def test_a_cart_moves_before_its_zmp_must() -> None:
+    """With a ZMP that must go aside by 3 cm after two seconds."""
+    dt = np.full(240, 1.0 / 60.0)
+    missing = np.zeros((240, 2))
+    missing[120:, 1] = 0.03
+    F, m, z = 75.0 * 9.81, 75.0, 0.9
+    p = Cart(np.full(240, F), np.ones(240), np.full(240, m * z)).lean(dt, missing)
+    moved = p[1:-1] - z / 9.81 * (p[2:] - 2.0 * p[1:-1] + p[:-2]) * 3600.0
+    assert np.abs(moved - missing[1:]).max() < 1e-9, "the ZMP is where it should be"
+    assert not p[:, 0].any() and p[0, 1] == 0.0
+    assert p[120, 1] == pytest.approx(0.015, rel=0.1), "half way when it is time"
+    assert (np.diff(p[:, 1]) > -1e-12).all() and p[-1, 1] == pytest.approx(0.03, rel=0.01)
 
 
 def test_without_a_load_the_course_is_the_keys() -> None:

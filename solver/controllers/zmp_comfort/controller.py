@@ -266,7 +266,10 @@ class ZmpComfort:
                     for _ in range(MENDS):     # legs settle otherwise than their levers say, most so when straight
                         if demand.outside(Q @ a) < STILL:
                             break
-                        mended, _ = demand.shift(Q @ a, self._pelvis(motion), settings.pelvis_shift, self._spent[2])
+                        mended, act = demand.shift(Q @ a, self._pelvis(motion), settings.pelvis_shift, self._spent[2])
+                        if act is None:
+                            break
+                        acts.append(act)
                         a = self._feet.settle(k, dt, state, v, Q.T @ mended, is_flying, self._tip)
                 self._slacken(before, a, dt)
             a = self._tip_over(k, dt, state, v, a, demand, motion, is_flying)

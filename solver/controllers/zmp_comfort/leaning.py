@@ -49,24 +49,23 @@ class Cart:
     """The coefficients of the module's equation, (K,) each."""
 
     force: Array     # F, N
-    way: Array       # G
-    height: Array    # m B, kg m
+    share: Array     # G
+    moment: Array    # m B, kg m
 
-    def way_of(self, dt: Array, missing: Array) -> Array:
+    def lean(self, dt: Array, missing: Array) -> Array:
         """p (K + 1, 2): 0 at first, at rest at last."""
         count = len(missing)
         before, after = 1.0 / (dt[:-1] * dt[1:]), 1.0 / dt[1:] ** 2       # p'' of step k >= 1, as it is integrated
         bands, right = np.zeros((3, count + 1)), np.zeros((count + 1, 2))
-        bands[1, 0] = bands[1, -1] = 1.0
-        bands[2, -2] = -1.0
         inner = slice(1, count)
-        bands[0, 2:] = -self.height[inner] * after
-        bands[2, :-2] = -self.height[inner] * before
-        bands[1, inner] = self.force[inner] * self.way[inner] + self.height[inner] * (before + after)
+        bands[0, 2:] = -self.moment[inner] * after
+        bands[2, :-2] = -self.moment[inner] * before
+        bands[1, inner] = self.force[inner] * self.share[inner] + self.moment[inner] * (before + after)
         right[inner] = self.force[inner, None] * missing[inner]
-        p: Array = np.asarray(solve_banded((1, 1), bands, right))
-        p[0] = 0.0     # but for rounding
-        return p
+        size = float(bands[1].max()) or 1.0     # as large as the other rows, or they would be swapped, and 0 rounded
+        bands[1, 0] = bands[1, -1] = size
+        bands[2, -2] = -size
+        return np.asarray(solve_banded((1, 1), bands, right))
 
 
 def course_of(clip: Clip, parts: Parts, feet: Feet, stance: Stance, leans: bool) -> Course:
@@ -92,7 +91,7 @@ class Planner:
             missing = self._missing(zmps)
             if np.abs(missing).max() < NEAR:
                 break
-            p[:, :2] += cart.way_of(self._clip.dt, missing)
+            p[:, :2] += cart.lean(self._clip.dt, missing)
             p[:, :2] *= most / np.maximum(most, np.linalg.norm(p[:, :2], axis=1, keepdims=True))
             p[:, 2] -= self._gently(high)
             course, zmps, cart, high = self._along(p)
@@ -142,19 +141,19 @@ class Planner:
         v = np.concatenate((v[:1], v)) / clip.dt[np.maximum(np.arange(len(p)) - 1, 0), None]
         a = np.diff(v, axis=0) / clip.dt[:, None]
         zmps, coms = np.full((clip.steps, 3), np.nan), np.zeros((clip.steps, 3))
-        force, way, height = np.zeros(clip.steps), np.zeros(clip.steps), np.zeros(clip.steps)
+        force, share, moment = np.zeros(clip.steps), np.zeros(clip.steps), np.zeros(clip.steps)
         for start in range(0, clip.steps, RUN):
             run = slice(start, min(start + RUN, clip.steps))
             shape = self._loaded(run)
             pose = forward(tree, shape.offsets, positions[run], rotations[run])
             motion = dynamics(tree, shape, pose, v[run], a[run], clip.scene.gravity, mass_matrix=False)
             coms[run], force[run] = motion.com, np.maximum(motion.force[:, 2], 0.0)
-            way[run], height[run] = self._moments(shape, pose)
+            share[run], moment[run] = self._moments(shape, pose)
             for n, area in enumerate(self._areas[run]):
                 if area is not None and force[start + n] > UNLOADED * self._stance.weight:
                     w = wrench_map(pose.position[n], pose.R[n, 0], area[0].centre) @ motion.force[n, :6]
                     zmps[start + n] = area[0].lifted(zmp(area[0], w))
-        return Course(positions, rotations, v, a, coms, zmps), zmps, Cart(force, way, height), high
+        return Course(positions, rotations, v, a, coms, zmps), zmps, Cart(force, share, moment), high
 
     def _loaded(self, run: slice) -> Shape:
         """The shape over a run of steps with its loads."""
