@@ -195,8 +195,8 @@ class ZmpComfort:
         return None  # keys that ask too much of a joint are eased also where nothing acts
 
     def start(self, k: int = 0) -> State:
-        """On the course at sub-step k, which begins on the keys; earlier steps are forgotten."""
-        clip, course = self.clip, self.course
+        """On the keys at sub-step k (at first already beginning to lean); earlier steps are forgotten."""
+        clip = self.clip
         self.is_lost = False
         if k == 0:
             self.notes: list[Note] = [Note("info", sentence) for sentence in self.parts.sentences]
@@ -208,7 +208,8 @@ class ZmpComfort:
         self._pressed = np.zeros(len(clip.character.points))
         self._told: set[str] = set()
         self._stopped = np.zeros(self.tree.nv, dtype=bool)
-        return State(float(clip.times[k]), course.positions[k], course.rotations[k], course.v[k])
+        v = clip.v[k] if k else self.course.v[0]
+        return State(float(clip.times[k]), clip.positions[k], clip.rotations[k], v)
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows is caught by `_finish`
     def step(self, state: State, k: int) -> ComfortStep:
@@ -228,7 +229,7 @@ class ZmpComfort:
         M = first.M
         v = state.velocity
         steady = pushed(tree, motion, self._steady, state.time, state.time + dt)
-        sudden = self._sudden(motion, state.time, dt)
+        sudden = self._sudden(k, motion)
         H = M + np.diag(self._armature)
         if sudden.any():
             reply, _ = blow(H, J[touching], ground.normal[touching], dt * sudden)
@@ -245,6 +246,8 @@ class ZmpComfort:
         is_disturbed = bool(steady.any() or sudden.any() or masses.any()) or self._is_astray(k, state, v)
         standing = touching & (not is_disturbed or not self._stance.is_carried(k))
         support = self._stance.support(k, touch.position, ground, standing, self._tip)
+        if sudden.any() and support is not None and settings.use_balance and settings.use_fall:
+            self._judge(k, motion, support, state.time)     # a blow that throws it over does so at once
         if is_disturbed:
             self._stance.lean_over(k, dt, motion, support, self._tip, self.course)
         a = self._track(k, state, v)
@@ -279,14 +282,14 @@ class ZmpComfort:
 
     # -- the pieces ----------------------------------------------------------------------------------------------
 
-    def _sudden(self, motion: Dynamics, time: float, dt: float) -> Array:
+    def _sudden(self, k: int, motion: Dynamics) -> Array:
         """(nv,) the blows whose middle is in this step, each delivered whole: spread over the steps that it lasts, the
         answer to its first part would meet the second, and the response would depend on the frame rate."""
-        out = np.zeros(self.tree.nv)
+        out, times = np.zeros(self.tree.nv), self.clip.times
         for push in self._blows:
             start, stop = float(push.times[0]), float(push.times[-1])
-            if time <= 0.5 * (start + stop) < time + dt:
-                out += (stop - start) / dt * pushed(self.tree, motion, (push,), start, stop)
+            if times[k] <= 0.5 * (start + stop) < times[k + 1]:
+                out += (stop - start) / self.clip.dt[k] * pushed(self.tree, motion, (push,), start, stop)
         return out
 
     def _is_astray(self, k: int, state: State, v: Array) -> bool:
