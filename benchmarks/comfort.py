@@ -38,7 +38,16 @@ def rows() -> list[Row]:
         out.append(row(f"squat, average step, {name}; baseline: a quasi-physical step with 8 kg", each.mean(), "ms",
                        baseline=rival))
         out.append(row(f"squat, worst step, {name}", each.max(), "ms"))
+    planned, plain = (min(_seconds(kilograms) for _ in range(REPETITIONS)) for kilograms in (15.0, 0.0))
+    out.append(row("squat, planning the lean against 15 kg, per step", 1e3 * (planned - plain) / 90.0, "ms"))
     return out
+
+
+def _seconds(kilograms: float) -> float:
+    """s of this thread to prepare a squat."""
+    scene, settings, start = squat(kilograms), weak_back(), thread_time()
+    ZmpComfort(scene, settings)
+    return thread_time() - start
 
 
 def _steps(controller: Controller) -> np.ndarray:

@@ -3,8 +3,12 @@
     [ H   -J_c^T ] [dv]   [ J_x^T P ]
     [ J_c    0   ] [L ] = [    0    ]          the ground only pushes: points with a negative L are let go
 
-and of a collision with restitution e along n,  P = -(1 + e) (n . v_rel) / (n . K n) n ,  K the sum of both bodies'
-answers to a unit blow ([Oshita2001] 3.3, which gives no formula).
+([Oshita2001] 3.3 gives no formula). A joint that the blow drives into its stop is caught by it, without rebound, in
+the same instant: one collision more, within the body,
+
+    r . (v + W r^T l) >= floor ,   l >= 0          W: velocity per generalised impulse, from the system above
+
+Braked in the first step instead, it would ask for a torque that grows as 1 / dt.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model.arrays import Array
+from ..numerics.qp import solve_nonnegative_qp
 
 SOFT = 1e-10       # of the mean answer: planted points that say the same thing twice
 PASSES = 3
@@ -43,8 +48,8 @@ def answer(H: Array, J_c: Array) -> Answer:
     return Answer(free + RW.T @ L, L)
 
 
-def blow(H: Array, J_c: Array, normals: Array, generalised: Array) -> tuple[Array, Array]:
-    """(dv (nv,), ground's impulses (n, 3)) of an impulse J_x^T P on a body that stands on n points."""
+def blow(H: Array, J_c: Array, normals: Array, generalised: Array) -> tuple[Answer, Array]:
+    """(answer, ground's impulses (n, 3)) of a body that stands on n points to an impulse J_x^T P."""
     held = np.ones(len(J_c), dtype=bool)
     impulses = np.zeros((len(J_c), 3))
     reply = answer(H, J_c)
@@ -56,13 +61,15 @@ def blow(H: Array, J_c: Array, normals: Array, generalised: Array) -> tuple[Arra
             break
         held &= ~pulled
         reply = answer(H, J_c[held])
-    return reply.to(generalised), impulses
+    return reply, impulses
 
 
-def collision(mine: Array, theirs: Array, approach: float, normal: Array, restitution: float) -> Array:
-    """(3,) N s on my point when it meets a point of another body: `mine` and `theirs` (3, 3) are the velocities that
-    the points take from unit blows (zero for a wall), `approach` is n . (my velocity - theirs), n away from them."""
-    if approach >= 0.0:
-        return np.zeros(3)
-    K = float(normal @ (mine + theirs) @ normal)
-    return np.asarray(-(1.0 + restitution) * approach / max(K, 1e-12) * normal)
+def caught(reply: Answer, v: Array, rows: Array, floor: Array) -> Array:
+    """(nv,) velocities after joints that run into their stops, rows v < floor, were caught by them."""
+    missing = floor - rows @ v
+    if not (missing > 0.0).any():
+        return v
+    W = reply.W @ rows.T
+    K = rows @ W
+    K.ravel()[::len(K) + 1] += SOFT * np.trace(K) / len(K)
+    return np.asarray(v + W @ solve_nonnegative_qp(K, -missing))

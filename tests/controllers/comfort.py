@@ -72,14 +72,14 @@ def weak_back() -> Settings:
     return replace(USUAL, joint_torque=torques)
 
 
-def squat(load: float = 0.0, impulse: float = 0.0, substeps: int = 1) -> Scene:
+def squat(load: float = 0.0, impulse: float = 0.0, substeps: int = 1, rate: int = 30) -> Scene:
     """Three seconds at 30 frames per second; kg shared by both hands, N s against the chest from the front."""
-    character, motion = synthetic.squat(rate=30)
+    character, motion = synthetic.squat(rate=rate)
     loads = (Load("hand.L", 0.5 * load), Load("hand.R", 0.5 * load)) if load else ()
     pushes = (Push.impulse("chest", (-impulse, 0.0, 0.0), 0.0),) if impulse else ()
     return Scene(character, motion, loads=loads, pushes=pushes, substeps=substeps)
 
 
 @cache
-def experiment(load: float = 0.0, impulse: float = 0.0, substeps: int = 1) -> Run:
-    return rolled(squat(load, impulse, substeps), weak_back())
+def experiment(load: float = 0.0, impulse: float = 0.0, substeps: int = 1, rate: int = 30) -> Run:
+    return rolled(squat(load, impulse, substeps, rate), weak_back())

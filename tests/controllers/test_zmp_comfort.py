@@ -10,6 +10,7 @@ import pytest
 from benchmarks.bodies import standing
 from solver import ComfortSettings, Load, Plane, Push, Scene, ZmpComfort, bake, finish
 from solver.controllers.zmp_comfort import TRACKING, USUAL
+from solver.controllers.zmp_comfort.leaning import Cart
 from solver.controllers.zmp_comfort.parts import find_parts
 from solver.controllers.zmp_comfort.strength import Strength
 from solver.controllers.zmp_comfort.tipping import spin_inertia, tipping_acceleration
@@ -29,6 +30,8 @@ from tests.worlds import GRAVITY, refusal
 
 ALMOST = np.radians(0.5)     # (a) of the experiment
 SEEN = 0.02                  # rad: a deviation that counts as an effect
+every_rate = pytest.mark.parametrize(("rate", "substeps"), [(24, 1), (30, 1), (30, 2), (30, 4)],
+                                     ids=["24 Hz", "30 Hz", "60 Hz", "120 Hz"])
 both_rates = pytest.mark.parametrize("substeps", [1, 2], ids=["30 Hz", "60 Hz"])
 
 
@@ -69,14 +72,28 @@ def test_with_15_kg_the_back_bends_as_well_and_recovers(substeps: int) -> None:
     assert run.outside().max() < 1e-3
 
 
-@both_rates
-def test_a_blow_from_the_front_is_absorbed(substeps: int) -> None:
-    run = experiment(impulse=20.0, substeps=substeps)
+@pytest.mark.parametrize("momentum", [10.0, 16.0, 18.0, 20.0, 22.0])
+@every_rate
+def test_a_blow_from_the_front_is_absorbed(rate: int, substeps: int, momentum: float) -> None:
+    run = experiment(impulse=momentum, substeps=substeps, rate=rate)
     assert not run.controller.is_lost
-    assert 0.3 < run.bend().max() < 1.2 and run.deviation(*ARMS).max() > 0.5
     assert run.off[-1].max() < 0.01 and run.aside[-1] < 0.01
-    assert run.outside().max() < 2e-3, "balance is kept on the border"
+    outside = run.outside()
+    blow = next(k for k, step in enumerate(run.steps) if step.external.any())
+    assert np.delete(outside, blow).max() < 1e-3, "balance is kept on the border"
+    assert outside[blow] < (1e-3 if rate * substeps <= 30 else 5e-3), "what the ground answers while it lasts"
+
+
+@every_rate
+def test_a_blow_bends_the_back_and_swings_the_arms_alike_at_every_rate(rate: int, substeps: int) -> None:
+    run = experiment(impulse=20.0, substeps=substeps, rate=rate)
+    assert 0.3 < run.bend().max() < 0.5 and 0.5 < run.deviation(*ARMS).max() < 1.0
     assert any(act.cause == "balance" for step in run.steps for act in step.acts)
+
+
+@every_rate
+def test_a_blow_too_hard_to_absorb_is_so_at_every_rate(rate: int, substeps: int) -> None:
+    assert experiment(impulse=28.0, substeps=substeps, rate=rate).controller.is_lost
 
 
 @pytest.mark.parametrize("load", [8.0, 15.0, 20.0])
@@ -253,42 +270,90 @@ def keeps_its_promises(run: Run) -> None:
 
 
 @needs_clips
-@pytest.mark.parametrize(("name", "kilograms"), [("walk", 10.0), ("turn", 15.0), ("carry", 15.0)])
+@pytest.mark.parametrize(("name", "kilograms"), [("walk", 30.0), ("turn", 15.0), ("carry", 20.0)])
 def test_a_clip_with_a_load_stays_in_balance(name: str, kilograms: float) -> None:
     run = carried(name, kilograms, (0, 75))
     keeps_its_promises(run)
     assert strays(run) == (0, 0.0)
 
 
+def suitcase(hand: str, kilograms: float, frames: tuple[int, int] | None = None) -> Run:
+    character, motion = shared.load(CARRIED["carry"], 30)
+    return rolled(Scene(character, motion, loads=(Load(hand, kilograms),), frames=frames))
+
+
 @needs_clips
 def test_who_carries_a_suitcase_leans_away_from_it() -> None:
-    character, motion = shared.load(CARRIED["carry"], 30)
-    runs = {hand: rolled(Scene(character, motion, loads=(Load(hand, 10.0),), frames=(30, 110)))
-            for hand in ("LeftHand", "RightHand")}
+    runs = {hand: suitcase(hand, 15.0, (30, 110)) for hand in ("LeftHand", "RightHand")}
     clip = runs["LeftHand"].controller.clip
     across = clip.paths[:, 0:4].mean(1) - clip.paths[:, 4:8].mean(1)       # from the right foot to the left
     left = across[:, :2].mean(0) / np.linalg.norm(across[:, :2].mean(0))
     moved = {hand: np.mean([(step.state.position - clip.positions[k + 1])[:2] @ left
                             for k, step in enumerate(run.steps)]) for hand, run in runs.items()}
-    assert moved["LeftHand"] < -0.005 and moved["RightHand"] > 0.005
-    assert not any(run.controller.is_lost for run in runs.values())
+    assert moved["LeftHand"] < -0.01 and moved["RightHand"] > 0.01
+    for run in runs.values():
+        keeps_its_promises(run)
+        assert strays(run) == (0, 0.0)
 
 
-# steps in which the ZMP leaves the feet although the reference's did not, and how far: it never takes a step, and the
-# feet of these clips are 5 cm wide
-MISSED = {("walk", 15.0): "1 of 170, 3 mm", ("walk", 20.0): "4 of 170, 6 mm", ("walk", 30.0): "27 of 170, 23 cm",
-          ("turn", 30.0): "9 of 212, 12 cm", ("carry", 20.0): "1 of 356, 2 mm", ("carry", 30.0): "5 of 356, 9 mm",
-          ("turn round", 20.0): "2 of 446, 4 mm", ("turn round", 30.0): "29 of 446, 19 cm",
-          ("pick up", 30.0): "35 of 520, 24 cm"}
+@needs_clips
+def test_who_takes_up_a_load_leans_before_it_pulls_and_comes_back_after_it() -> None:
+    character, motion = shared.load(CARRIED["carry"], 30)
+    load = Load("LeftHand", 15.0, start=1.5, end=3.5)
+    course = ZmpComfort(Scene(character, motion, loads=(load,), frames=(0, 165))).course
+    clip = ZmpComfort(Scene(character, motion, frames=(0, 165))).clip
+    lean = np.linalg.norm((course.positions - clip.positions)[:, :2], axis=1)
+    at = {when: float(lean[np.searchsorted(clip.times, clip.times[0] + when)]) for when in (0.0, 1.4, 2.5, 5.0)}
+    assert at[0.0] == 0.0 and at[1.4] > 2e-3 and at[2.5] > at[1.4] and at[5.0] < 0.2 * at[2.5]
+
+
+def test_a_cart_moves_before_its_zmp_must() -> None:
+    """With a ZMP that must go aside by 3 cm after two seconds."""
+    dt = np.full(240, 1.0 / 60.0)
+    missing = np.zeros((240, 2))
+    missing[120:, 1] = 0.03
+    F, m, z = 75.0 * 9.81, 75.0, 0.9
+    p = Cart(np.full(240, F), np.ones(240), np.full(240, m * z)).lean(dt, missing)
+    moved = p[1:-1] - z / 9.81 * (p[2:] - 2.0 * p[1:-1] + p[:-2]) * 3600.0
+    assert np.abs(moved - missing[1:]).max() < 1e-9, "the ZMP is where it should be"
+    assert not p[:, 0].any() and p[0, 1] == 0.0
+    assert p[120, 1] == pytest.approx(0.015, rel=0.1), "half way when it is time"
+    assert (np.diff(p[:, 1]) > -1e-12).all() and p[-1, 1] == pytest.approx(0.03, rel=0.01)
+
+
+def test_without_a_load_the_course_is_the_keys() -> None:
+    controller = ZmpComfort(squat(impulse=20.0))
+    assert controller.course.positions is controller.clip.positions
+    assert controller.course.rotations is controller.clip.rotations
 
 
 @needs_clips
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("name", "kilograms"), [
-    pytest.param(name, kilograms, marks=[pytest.mark.xfail(reason=MISSED[name, kilograms])]
-                 if (name, kilograms) in MISSED else []) for name in CARRIED for kilograms in (5., 10., 15., 20., 30.)])
+@pytest.mark.parametrize("kilograms", [5.0, 10.0, 15.0, 20.0, 30.0])
+@pytest.mark.parametrize("name", list(CARRIED))
 def test_a_whole_clip_with_a_load_stays_in_balance(name: str, kilograms: float) -> None:
     assert strays(carried(name, kilograms)) == (0, 0.0)
+
+
+@needs_clips
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("kilograms", [5.0, 10.0, 15.0, 20.0, 30.0])
+@pytest.mark.parametrize("hand", ["LeftHand", "RightHand"])
+def test_a_suitcase_in_one_hand_is_carried_in_balance(hand: str, kilograms: float) -> None:
+    run = suitcase(hand, kilograms)
+    keeps_its_promises(run)
+    assert strays(run) == (0, 0.0)
+
+
+@needs_clips
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("kilograms", [15.0, 30.0])
+@pytest.mark.parametrize("name", ["walk", "turn"])
+def test_a_load_on_the_back_is_carried_in_balance(name: str, kilograms: float) -> None:
+    character, motion = shared.load(CARRIED[name], 30)
+    run = rolled(Scene(character, motion, loads=(Load("Spine1", kilograms, point=np.array([0.0, -0.15, 0.1])),)))
+    keeps_its_promises(run)
+    assert strays(run) == (0, 0.0)
 
 
 @needs_clips

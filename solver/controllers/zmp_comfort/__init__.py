@@ -16,7 +16,8 @@ It never takes a step: recovery by stepping is outside the method.
 | comfort.py | 5.1, 5.3 stress, passive and active control, balance |
 | tipping.py | 3.3 turning about the nearest support point |
 | feet.py | 4.2 legs as functions of the pelvis |
-| stance.py | 3.3 the support area, and leaning to stay over it |
+| stance.py | 3.3 the support area, and leaning against a push to stay over it |
+| course.py, leaning.py | what is tracked: the keys, leaning ahead of time against loads |
 | stops.py | joint limits |
 | controller.py | the step itself, and its diagnosis |
 
@@ -24,8 +25,9 @@ Beside the paper's letter, each with its reason where it stands: errors are trac
 hybrid passive control, muscle inertia, caps and a test of merit (comfort.py); the ZMP is exact, and moved by one linear
 solve (`physics.support`); feet that swing are kept on their keys by the same limbs that keep planted ones (feet.py);
 the ground's forces are shared over all touching points, so that quadrupeds, slopes and hands need no rule of their own;
-a steady pull on the balance is met by leaning (stance.py), because accelerations can only put off the fall; a joint
-that cannot follow its keys stops pulling at them for a while (controller.py).
+a steady pull on the balance is met by leaning, ahead of time against loads (leaning.py) and afterwards against pushes
+(stance.py), because accelerations can only put off the fall; the pelvis, which acts last, puts balance before the
+relief of legs (comfort.py); a joint that cannot follow its keys stops pulling at them for a while (controller.py).
 """
 
 from .comfort import Act

@@ -39,6 +39,8 @@ FAR = 0.1                        # m: a ZMP this far outside is as bad as one jo
 UNLOADED = 0.2                   # of the weight: less presses too little for a ZMP
 SLACK = 1e-7                     # N m
 HOPELESS = 1e6
+BORDER = 0.2                     # share of the support area at its border that is not spent on the relief of legs
+STILL = 1e-4                     # m: Z that moves by less stays
 
 
 @dataclass(frozen=True)
@@ -148,8 +150,8 @@ class Demand:
         """Eq. 19, 20: the change S x that relieves a stressed joint, or brings Z back, whichever needs more.
 
         `spent` is the share of its swing that the part has used up: a steady pull on the balance is not for arms that
-        swing ever farther, but for the pelvis. `ease` (columns of S) says who swings readily: not the arm with the
-        suitcase."""
+        swing ever farther, but for the pelvis. `ease` (columns of S) says who swings readily, not the arm with the
+        suitcase; and who holds something in both hands leaves more of the balance to back and pelvis."""
         if not S.shape[1] or cap <= 0.0:
             return base, None
         stress = np.where(self.upper, self.stress(self.torque(base)), 0.0) if self.use_comfort \
@@ -158,7 +160,7 @@ class Demand:
         after = self.yielded(base)
         x = self._return(after, S * ease)
         if x is not None:
-            x = ease * x
+            x = ease.max() * ease * x
             size = float(np.sqrt(x @ x))
             candidates.append((x * min(1.0, (1.0 - spent) * cap / max(size, 1e-9)), "balance", None))
 
@@ -169,22 +171,36 @@ class Demand:
         return self._take(base, S, candidates, cap, part, merit)
 
     def shift(self, a: Array, T: Array, cap: float, spent: float) -> tuple[Array, Act | None]:
-        """Eq. 21: the pelvis moves so that legs are relieved, or Z comes back."""
+        """Eq. 21: the pelvis moves so that Z comes back, or legs are relieved. It is the last to act, so that nobody
+        mends what it does to Z: unlike in the paper, balance goes first, and relief must not push Z to the border."""
         cap = (1.0 - spent) * cap
         if not T.shape[1] or cap <= 0.0:
             return a, None
         stress = np.where(self.lower, self.stress(self.torque(a)), 0.0) if self.use_comfort else np.zeros(len(a))
         candidates = self._relief(stress, T, np.zeros(len(a), dtype=bool), BALANCE_DAMPING)
         x = self._return(a, T)
-        if x is not None:
-            candidates.append((x, "balance", None))
+        before = self._beyond(a)
 
         def merit(trial: Array) -> float:
             left = self.share(np.where(self.lower, self.stress(self.torque(trial)), 0.0)).sum() \
                 if self.use_comfort else 0.0
-            return float(left) + self.outside(self.yielded(trial)) / FAR
+            return float(left) + HOPELESS * (self._beyond(trial) > before + STILL)
 
+        if x is not None:
+            moved, act = self._take(a, T, [(x, "balance", None)], cap, "pelvis",
+                                    lambda trial: self.outside(self.yielded(trial)))
+            if act is not None:
+                return moved, act
         return self._take(a, T, candidates, cap, "pelvis", merit)
+
+    def _beyond(self, a: Array) -> float:
+        """m from Z to the inner part of the support area; 0 in it."""
+        found = self.balance(self.yielded(a))
+        if found is None or self.support is None or len(self.support.corners) < 3:
+            return 0.0 if found is None else float(np.linalg.norm(found[0] - found[1]))
+        middle = self.support.corners.mean(0)
+        inner = middle + (1.0 - BORDER) * (self.support.corners - middle)
+        return float(np.linalg.norm(found[0] - nearest(inner, found[0])[0]))
 
     def _relief(self, stress: Array, S: Array, own: Bools,
                 damping: float = COMFORT_DAMPING) -> list[tuple[Array, Cause, str | None]]:

@@ -22,15 +22,16 @@ from ...model.state import State
 from ...model.terrain import Probe
 from ...numerics import rotation
 from ...numerics.qp import solve_nonnegative_qp
-from ...physics.blow import blow
+from ...physics.blow import blow, caught
 from ...physics.cones import cone_edges
 from ...physics.dynamics import Dynamics, dynamics, point_jacobian, points
 from ...physics.kinematics import advance, forward
 from ...physics.outside import load_masses, loaded, pushed
 from ...physics.support import Support, nearest, widened, wrench_map, zmp
 from ...references.clip import Clip
-from .comfort import UNLOADED, Act, Demand, Stop
+from .comfort import STILL, UNLOADED, Act, Demand, Stop
 from .feet import Feet
+from .leaning import course_of
 from .parts import Levers, find_parts
 from .settings import USUAL, Settings
 from .stance import Stance
@@ -49,6 +50,7 @@ SHIFT, SWAY = 0.3, 0.07   # leg lengths that a pelvis goes aside for balance: on
                           # next step does more for balance than a pelvis that runs away
 PATIENCE, ASIDE = 0.15, 0.03   # s, m: Z may be so far outside for so long before the body begins to tip
 NEARBY = 0.004         # m outside that a sole and the helper take up without tipping
+MENDS = 3              # times that the pelvis looks again at where Z has come to
 FASTEST = 30.0         # rad/s beyond the reference: a safety net
 SLACKEST, RESUME = 0.9, 0.5   # how far it stops pulling; of the time to ease back, in which it begins again
 MISSED, GIVE_UP = 3.0, 0.08   # rad/s2, s: a joint that misses its keys by so much stops pulling at them in this time
@@ -120,7 +122,6 @@ class ZmpComfort:
         character = clip.character
         self.parts = find_parts(tree, settings.parts)
         self.strength = Strength(tree, self.parts, settings)
-        self.tracking = Tracking(clip, settings.ease_back)
         self._levers = Levers(tree, self.parts)
         height = float(np.ptp(np.concatenate((character.rest_positions, character.rest_positions + character.tips)),
                               axis=0)[2])
@@ -136,6 +137,8 @@ class ZmpComfort:
         self.diagnoses: dict[int, Diagnosis] = {}     # per frame of the motion, of its last sub-step
         self._peaks = self._find_peaks()
         self._stance = Stance(clip, settings, self._force_ref[:, :6])
+        self.course = course_of(clip, self.parts, self._feet, self._stance, settings.use_balance)
+        self.tracking = Tracking(clip, self.course, settings.ease_back)
         self.start()
 
     # -- once ----------------------------------------------------------------------------------------------------
@@ -192,7 +195,7 @@ class ZmpComfort:
         return None  # keys that ask too much of a joint are eased also where nothing acts
 
     def start(self, k: int = 0) -> State:
-        """On the keys at sub-step k; earlier steps are forgotten."""
+        """On the keys at sub-step k (at first already beginning to lean); earlier steps are forgotten."""
         clip = self.clip
         self.is_lost = False
         if k == 0:
@@ -205,7 +208,8 @@ class ZmpComfort:
         self._pressed = np.zeros(len(clip.character.points))
         self._told: set[str] = set()
         self._stopped = np.zeros(self.tree.nv, dtype=bool)
-        return State(float(clip.times[k]), clip.positions[k], clip.rotations[k], clip.v[k])
+        v = clip.v[k] if k else self.course.v[0]
+        return State(float(clip.times[k]), clip.positions[k], clip.rotations[k], v)
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # what overflows is caught by `_finish`
     def step(self, state: State, k: int) -> ComfortStep:
@@ -225,15 +229,16 @@ class ZmpComfort:
         M = first.M
         v = state.velocity
         steady = pushed(tree, motion, self._steady, state.time, state.time + dt)
-        sudden = pushed(tree, motion, self._blows, state.time, state.time + dt)
+        sudden = self._sudden(k, motion)
         H = M + np.diag(self._armature)
         if sudden.any():
-            v = v + blow(H, J[touching], ground.normal[touching], dt * sudden)[0]
+            reply, _ = blow(H, J[touching], ground.normal[touching], dt * sudden)
+            v = caught(reply, v + reply.to(dt * sudden), *self._stops.for_blow(k, state, dt))
             motion = dynamics(tree, shape, pose, v, still, self.scene.gravity)
         if self.is_lost:
             return self._hold(state, k, dt, first, steady + sudden, J, ground, touching, masses)
-        off = np.linalg.norm(rotation.subtract(state.rotations, clip.rotations[k]), axis=-1)
-        aside = (state.position - clip.positions[k] - self._feet.carry - self._stance.lean)[:2]
+        off = np.linalg.norm(rotation.subtract(state.rotations, self.course.rotations[k]), axis=-1)
+        aside = (state.position - self.course.positions[k] - self._feet.carry - self._stance.lean)[:2]
         room = clip.character.leg_length * (SHIFT if clip.is_standing[k] else SWAY)
         self._spent = (min(1.0, float(off[list(self.parts.swings)].max(initial=0.0)) / SPENT),
                        min(1.0, float(off[list(self.parts.back)].sum()) / BACK_SPENT),
@@ -241,8 +246,10 @@ class ZmpComfort:
         is_disturbed = bool(steady.any() or sudden.any() or masses.any()) or self._is_astray(k, state, v)
         standing = touching & (not is_disturbed or not self._stance.is_carried(k))
         support = self._stance.support(k, touch.position, ground, standing, self._tip)
+        if sudden.any() and support is not None and settings.use_balance and settings.use_fall:
+            self._judge(k, motion, support, state.time)     # a blow that throws it over does so at once
         if is_disturbed:
-            self._stance.lean_over(k, dt, motion, support, self._tip)
+            self._stance.lean_over(k, dt, motion, support, self._tip, self.course)
         a = self._track(k, state, v)
         demand, before = None, a
         acts: list[Act] = []
@@ -259,6 +266,14 @@ class ZmpComfort:
                 if given is not asked:
                     given, self._stopped = stop(given)
                     a = self._feet.settle(k, dt, state, v, Q.T @ given, is_flying, self._tip)
+                    for _ in range(MENDS):     # legs settle otherwise than their levers say, most so when straight
+                        if demand.outside(Q @ a) < STILL:
+                            break
+                        mended, act = demand.shift(Q @ a, self._pelvis(motion), settings.pelvis_shift, self._spent[2])
+                        if act is None:
+                            break
+                        acts.append(act)
+                        a = self._feet.settle(k, dt, state, v, Q.T @ mended, is_flying, self._tip)
                 self._slacken(before, a, dt)
             a = self._tip_over(k, dt, state, v, a, demand, motion, is_flying)
             is_flying = is_flying and not self._tip.is_on
@@ -266,6 +281,16 @@ class ZmpComfort:
                             support, tuple(acts), is_flying)
 
     # -- the pieces ----------------------------------------------------------------------------------------------
+
+    def _sudden(self, k: int, motion: Dynamics) -> Array:
+        """(nv,) the blows whose middle is in this step, each delivered whole: spread over the steps that it lasts, the
+        answer to its first part would meet the second, and the response would depend on the frame rate."""
+        out, times = np.zeros(self.tree.nv), self.clip.times
+        for push in self._blows:
+            start, stop = float(push.times[0]), float(push.times[-1])
+            if times[k] <= 0.5 * (start + stop) < times[k + 1]:
+                out += (stop - start) / self.clip.dt[k] * pushed(self.tree, motion, (push,), start, stop)
+        return out
 
     def _is_astray(self, k: int, state: State, v: Array) -> bool:
         clip = self.clip
@@ -275,8 +300,8 @@ class ZmpComfort:
 
     def _root_reference(self, k: int) -> tuple[Array, Array, Array]:
         """(place, turn, v (nv,)) of the reference, carried by its feet and by a fall."""
-        clip, tip = self.clip, self._tip
-        place, turn, v = clip.positions[k] + self._feet.carry + self._stance.lean, clip.rotations[k, 0], clip.v[k]
+        course, tip = self.course, self._tip
+        place, turn, v = course.positions[k] + self._feet.carry + self._stance.lean, course.rotations[k, 0], course.v[k]
         if not tip.is_on:
             return place, turn, v
         place = tip.place(place)
@@ -372,13 +397,17 @@ class ZmpComfort:
             if act is not None:
                 acts.append(act)
         a = demand.yielded(base)
-        T = np.zeros((self.tree.nv, 3 if self._feet.limbs else 0))
-        T[:3] = np.eye(3)[:, :T.shape[1]]
-        moved, act = demand.shift(a, Q @ self._feet.complete(T, motion), settings.pelvis_shift, pelvis)
+        moved, act = demand.shift(a, self._pelvis(motion), settings.pelvis_shift, pelvis)
         if act is not None:
             acts.append(act)
             a = demand.yielded(moved)
         return a, acts
+
+    def _pelvis(self, motion: Dynamics) -> Array:
+        """(nv, 3) T_p of eq. 16, in anatomical coordinates: the pelvis moves, and the legs with it."""
+        T = np.zeros((self.tree.nv, 3 if self._feet.limbs else 0))
+        T[:3] = np.eye(3)[:, :T.shape[1]]
+        return np.asarray(self.strength.Q @ self._feet.complete(T, motion))
 
     def _tip_over(self, k: int, dt: float, state: State, v: Array, a: Array, demand: Demand, motion: Dynamics,
                   is_flying: bool) -> Array:
@@ -435,7 +464,8 @@ class ZmpComfort:
             link = clip.character.index(load.body)
             com = com - mass * (motion.pose.position + motion.pose.x[link] + motion.pose.R[link] @ load.point)
         com = com / clip.character.mass
-        usual = clip.coms[k] + self._feet.carry + pace * (clip.coms[k + 1] - clip.coms[k]) / float(clip.dt[k])
+        lean = self.course.positions[k] - clip.positions[k]
+        usual = clip.coms[k] + lean + self._feet.carry + pace * (clip.coms[k + 1] - clip.coms[k]) / float(clip.dt[k])
         capture = support.flat(com + pace * motion.momentum[3:] / whole)
         reached = widened(support, support.flat(usual)).corners
         if float(np.linalg.norm(capture - nearest(reached, capture)[0])) > BEYOND * height:

@@ -7,6 +7,8 @@ home.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...model.arrays import Array, Bools
@@ -21,6 +23,7 @@ from .parts import Parts
 from .tipping import Tipping
 
 PULL = 4.0     # m/s2 with which a leg that is too short pulls the pelvis
+BENT = 0.998   # of a leg's length: a plan leaves knees so much bent, or they would pop
 HOME = 0.2     # s in which a lifted foot gives up the place it was carried to
 
 
@@ -90,6 +93,29 @@ class Feet:
         out[:3] += moved / (dt * dt)
         out[self.freedoms] = ((after - v) / dt)[self.freedoms]
         return out
+
+    def follow(self, positions: Array, rotations: Array) -> tuple[Array, Array]:
+        """(rotations (K + 1, N, 4) of a whole motion whose legs keep the feet on their keys, m (K + 1,) by which the
+        pelvis is too high for that with knees that stay a little bent, or as straight as in the keys)."""
+        clip, out, high = self._clip, rotations.copy(), np.zeros(len(positions))
+        if not self.limbs:
+            return out, high
+        longest = np.maximum(self._stretch, BENT / STRAIGHT * self._longest)
+        moved = replace(clip.followed, positions=positions, rotations=rotations)
+        for run, pose in poses(self._tree, clip.shape, moved):
+            found = []
+            for m, k in enumerate(range(run.start, run.stop)):
+                offsets = clip.shape.at(k).offsets
+                for n, limb in enumerate(self.limbs):
+                    hip = positions[k] + pose.x[m, limb.parent]
+                    found.append(limb.reach(offsets, rotations[k], pose.R[m, limb.parent], hip, self._ankles[k, n],
+                                            self._feet[k, n], float(longest[k, n])))
+                    short = found[-1].short
+                    if short[2] < 0.0:
+                        high[k] = max(high[k], float(short @ short) / -short[2])
+            legs = reached(self.limbs * (run.stop - run.start), found)
+            out[run, self._leg_links] = legs.reshape(-1, *self._leg_links.shape, 4)
+        return out, high
 
     def _targets(self, k: int, position: Array, is_flying: bool, tip: Tipping) -> tuple[Array, Array]:
         ankles, feet = self._ankles[k] + self._shift, self._feet[k]

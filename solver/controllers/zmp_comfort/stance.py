@@ -11,6 +11,7 @@ from ...physics.dynamics import Dynamics
 from ...physics.support import Support, hull, nearest, support_of, widened, wrench_map, zmp
 from ...references.clip import Clip
 from .comfort import UNLOADED
+from .course import Course
 from .settings import Settings
 from .tipping import Tipping
 
@@ -87,31 +88,37 @@ class Stance:
                               middle + (1.0 - self._settings.safety) * (support.corners - middle))
         if self._settings.trust_keys and not tip.is_on:
             # who keys a ZMP outside the feet means it: the area reaches there
-            X = wrench_map(self._clip.positions[k], rotation.matrix(self._clip.rotations[k, 0]), support.centre)
-            w = X @ self.wrenches[k]
-            if float(support.normal @ w[:3]) > UNLOADED * self.weight:
-                Z = zmp(support, w)
+            Z = self._keyed(k, support)
+            if Z is not None:
                 inside, is_inside = nearest(support.corners, Z)
                 if not is_inside:
                     out = Z - inside
                     support = widened(support, Z + out * (MEANT / max(float(np.linalg.norm(out)), 1e-9)))
         return support
 
-    def lean_over(self, k: int, dt: float, motion: Dynamics, support: Support | None, tip: Tipping) -> None:
-        """A load pulls the common centre of mass aside for as long as it is carried. Accelerations (5.1.2 of the paper)
-        only put off a fall from that, by driving the body ever farther towards the load; so the pelvis aims at where
-        the quasi-static ZMP, the keys' own moved by how far the centre of mass is from theirs, is inside again."""
+    def _keyed(self, k: int, support: Support) -> Array | None:
+        """(2,) the keys' own ZMP; None where they hardly press."""
+        X = wrench_map(self._clip.positions[k], rotation.matrix(self._clip.rotations[k, 0]), support.centre)
+        w = X @ self.wrenches[k]
+        return zmp(support, w) if float(support.normal @ w[:3]) > UNLOADED * self.weight else None
+
+    def inner(self, k: int, support: Support, left: float) -> Array:
+        """(n, 2) corners of the area without this share at its border, except where the keys themselves go."""
+        middle, own = support.corners.mean(0), self._keyed(k, support)
+        inner = middle + (1.0 - left) * (support.corners - middle)
+        return hull(np.vstack((inner, own))) if own is not None and not nearest(inner, own)[1] else inner
+
+    def lean_over(self, k: int, dt: float, motion: Dynamics, support: Support | None, tip: Tipping,
+                  course: Course) -> None:
+        """A push pulls the body aside for as long as it lasts. Accelerations (5.1.2 of the paper) only put off a fall
+        from that, by driving the body ever farther; so the pelvis aims at where the quasi-static ZMP, the course's own
+        moved by how far the centre of mass is from its, is inside again."""
         wanted = np.zeros(3)
         if support is not None and not tip.is_on and self._settings.use_balance and len(support.corners) > 2:
-            X = wrench_map(self._clip.positions[k], rotation.matrix(self._clip.rotations[k, 0]), support.centre)
-            w = X @ self.wrenches[k]
-            if float(support.normal @ w[:3]) > UNLOADED * self.weight:
-                middle, own = support.corners.mean(0), zmp(support, w)
-                inner = middle + (1.0 - INNER) * (support.corners - middle)
-                if not nearest(inner, own)[1]:
-                    inner = hull(np.vstack((inner, own)))
-                Z = own + support.flat(motion.com) - support.flat(self._clip.coms[k])
-                wanted = (nearest(inner, Z)[0] - Z) @ support.axes
+            own = self._keyed(k, support) if course.zmps is None else support.flat(course.zmps[k])
+            if own is not None and np.isfinite(own).all():
+                Z = own + support.flat(motion.com) - support.flat(course.coms[k])
+                wanted = (nearest(self.inner(k, support, INNER), Z)[0] - Z) @ support.axes
         wanted[2] = 0.0
         if wanted.any():
             self.lean = self.lean + dt / LEAN_TIME * wanted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...model.arrays import Array, Bools
+from ...model.arrays import Array, Bools, Ints
 from ...model.state import State
 from ...numerics import rotation
 from ...physics.limits import JointLimits
@@ -35,14 +35,27 @@ class Stops:
         widest = np.linalg.norm(angles, axis=-1).max(0)
         self._limits = JointLimits(clip.tree, lower, upper, reach=np.maximum(widest + 0.1, 2.5))
 
-    def at(self, k: int, state: State, v: Array, dt: float) -> Stop:
-        """Bounds outward speed near a joint's limit (what the keys themselves do is admitted); a hard clamp after the
-        step would be a force that balance never saw. Works on anatomical accelerations; also says who was stopped."""
-        table, Q = self._limits.at(state.rotations, dt), self._Q
+    def _near(self, k: int, state: State, dt: float) -> tuple[Array, Ints, Array]:
+        """(rows (n, 3), columns (n, 3), floor (n,)) of rows . v >= floor; what the keys themselves do is admitted."""
+        table = self._limits.at(state.rotations, dt)
         own = (table.rows * self._clip.v[k + 1][table.columns]).sum(1)
         floor = np.minimum(np.where(table.floor < 0.0, GENTLE * table.floor, table.floor), own)
         free = np.flatnonzero(~self._legs[table.columns[:, 0]] & (floor > -FAR))
-        rows, columns, floor = table.rows[free], table.columns[free], floor[free]
+        return table.rows[free], table.columns[free], floor[free]
+
+    def for_blow(self, k: int, state: State, dt: float) -> tuple[Array, Array]:
+        """(rows (n, nv), floor (n,)) of the stops that a blow can drive joints into: none runs into one already."""
+        rows, columns, floor = self._near(k, state, dt)
+        full = np.zeros((len(rows), self._tree.nv))
+        for n in range(3):
+            full[np.arange(len(rows)), columns[:, n]] += rows[:, n]
+        return full, np.minimum(floor, full @ state.velocity)
+
+    def at(self, k: int, state: State, v: Array, dt: float) -> Stop:
+        """Bounds outward speed near a joint's limit; a hard clamp after the step would be a force that balance never
+        saw. Works on anatomical accelerations; also says who was stopped."""
+        rows, columns, floor = self._near(k, state, dt)
+        Q = self._Q
         size = np.maximum((rows * rows).sum(1), 1e-12)
         links = self._tree.dof_link[columns[:, 0]]
 

@@ -28,6 +28,7 @@ from ...model.arrays import Array
 from ...numerics import rotation
 from ...physics.kinematics import tangent
 from ...references.clip import Clip
+from .course import Course
 
 NEAREST = 4.0    # steps
 ASTRAY = 0.35    # rad
@@ -38,8 +39,8 @@ SHORTEST = 0.35  # s: stiffer than this a heavy trunk asks for more than any bac
 class Tracking:
     """Accelerations that lead back to the reference."""
 
-    def __init__(self, clip: Clip, longest: float) -> None:
-        self._clip, self._longest = clip, longest
+    def __init__(self, clip: Clip, course: Course, longest: float) -> None:
+        self._clip, self._course, self._longest = clip, course, longest
         tree = self._tree = clip.tree
         speed = np.linalg.norm((clip.v @ tree.expand.T).reshape(len(clip.v), -1, 3), axis=-1)   # (K + 1, N)
         travel = np.linalg.norm(clip.v[:, :3], axis=-1, keepdims=True)
@@ -54,15 +55,15 @@ class Tracking:
                       v_ref: Array, pull: Array) -> Array:
         """(nv,) at sub-step k; `place`, `turn` and `v_ref` (nv,) say where the reference's root is now, `pull` (N,)
         how much of its error each joint answers to (speed it always does)."""
-        clip, tree = self._clip, self._tree
+        course, tree = self._course, self._tree
         T = self._ahead[k]
-        target = clip.rotations[k].copy()
+        target = course.rotations[k].copy()
         target[0] = turn
         e = rotation.subtract(rotations, target)                                # (N, 3)
         Q = rotation.matrix(rotation.exp(-e))                                   # R^T R*
         w, w_ref = tree.turns(v), tree.turns(v_ref)
         # the reference's rates at k and k + 1 as the integrator has them: a* by the same differences
-        alpha = tree.turns(clip.a[k])
+        alpha = tree.turns(course.a[k])
         rate = (rotation.inverse_right_jacobian(e) @ (w - (Q @ w_ref[..., None])[..., 0])[..., None])[..., 0]
         turning = (Q @ alpha[..., None])[..., 0] - (6.0 * pull / T[1:] ** 2)[:, None] * e - (4.0 / T[1:, None]) * rate
         size = np.sqrt((e * e).sum(1))
@@ -71,7 +72,7 @@ class Tracking:
         if share.max() > NEARLY:
             share = share * share * (3.0 - 2.0 * share)
             turning += share[:, None] * (self._straight(k, rotations, w, pull) - turning)
-        linear = clip.a[k, :3] - 6.0 / T[0] ** 2 * (position - place) - 4.0 / T[0] * (v[:3] - v_ref[:3])
+        linear = course.a[k, :3] - 6.0 / T[0] ** 2 * (position - place) - 4.0 / T[0] * (v[:3] - v_ref[:3])
         return tangent(tree, turning, linear)
 
     def _straight(self, k: int, rotations: Array, w: Array, pull: Array) -> Array:
@@ -80,8 +81,8 @@ class Tracking:
         ahead = int(np.searchsorted(clip.times, clip.times[k] + T - 1e-9))
         is_over = ahead > clip.steps
         ahead = min(ahead, clip.steps)
-        r = rotation.subtract(clip.rotations[ahead], rotations)
-        w_t = np.zeros_like(w) if is_over else self._tree.turns(clip.v[ahead])
+        r = rotation.subtract(self._course.rotations[ahead], rotations)
+        w_t = np.zeros_like(w) if is_over else self._tree.turns(self._course.v[ahead])
         arriving = (rotation.inverse_right_jacobian(r) @ w_t[..., None])[..., 0]
         return np.asarray((6.0 * pull / T ** 2)[:, None] * r - (4.0 * w + 2.0 * arriving * pull[:, None]) / T)
 
