@@ -47,7 +47,7 @@ class Director:
     @property
     def notes(self) -> list[Note]:
         own = self._told + (self._fall.notes if self._fall is not None else [])
-        return self._follower.notes + own
+        return sorted(self._follower.notes + own, key=lambda note: -1 if note.frame is None else note.frame)
 
     def start(self, k: int = 0) -> State:
         return self._follower.start(k)

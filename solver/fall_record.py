@@ -11,13 +11,14 @@ from .model.motion import Motion
 from .model.result import Phase, Touches
 from .model.scene import Scene
 from .numerics import rotation
-from .physics.balance import margin, support_polygon, zero_moment_point
+from .physics.balance import margin, pressed_height, support_polygon, zero_moment_point
 from .physics.kinematics import forward, place
 from .physics.shape import Shape
 from .physics.skin import Skin, skin_points
 from .references.clip import Clip
 
 FADE = 0.15        # s in which the clip's finest detail, which is not simulated, leaves a body that is let go
+RETURN = 0.08      # s, at least, in which it comes back to one who rises
 NEAR = 1.0         # rad: who rises and is nearer than this to its keys gets it back, the nearer the more
 
 
@@ -38,7 +39,7 @@ class FallRecord:
         with keys it has left, and nothing may jump when it is let go or back."""
         times = self._scene.motion.times
         if phase == "rise":
-            self._detail = max(0.0, 1.0 - astray / NEAR)
+            self._detail = min(self._detail + float(times[f] - times[f - 1]) / RETURN, max(0.0, 1.0 - astray / NEAR))
         else:
             self._detail = max(0.0, self._detail - float(times[f] - times[f - 1]) / FADE)
         return self._detail
@@ -80,7 +81,8 @@ class FallRecord:
             moment = rotation.cross(touch.places - root, touch.forces).sum(0)
             moment += rotation.matrix(motion.rotations[f, 0]) @ aid[f, 3:]
             wrench = np.concatenate((moment, touch.forces.sum(0) + aid[f, :3]))
-            zmp[f], margins[f] = zero_moment_point(root, wrench, self._clip.ground), np.nan
+            level = pressed_height(touch.places[:, 2], touch.forces[:, 2], self._clip.ground)
+            zmp[f], margins[f] = zero_moment_point(root, wrench, level), np.nan
             if len(touch.places) and np.isfinite(zmp[f]).all():
                 margins[f] = margin(support_polygon(touch.places), zmp[f])
 

@@ -15,7 +15,7 @@ from .model.result import Note, Phase, Result, Step
 from .model.scene import Scene
 from .model.state import State
 from .numerics import rotation
-from .physics.balance import margin, support_polygon, zero_moment_point
+from .physics.balance import margin, pressed_height, support_polygon, zero_moment_point
 from .physics.shape import shape_of
 from .physics.trajectory import com_path, point_paths
 from .references.detail import with_detail
@@ -24,7 +24,7 @@ STANDARD_GRAVITY = 9.81  # m/s2, to express forces in body weights where there i
 LANDING = 0.05        # s: a foot that came down later than this ago is still landing
 SLIDE_NOTE = 0.01     # m per frame
 AID_NOTE = 0.5        # body weights
-POP_NOTE = 0.02       # rad from the keys in the last frame of a range that ends before the motion does
+POP_NOTE, POP_SHIFT = 0.02, 0.03   # rad and m from the keys, where a range begins after the motion or ends before it
 
 
 class Recorder:
@@ -40,7 +40,6 @@ class Recorder:
         self._forces = np.zeros((frames, count, 3))
         self._torques = np.zeros((frames, clip.tree.nv))
         self._aid, self._reference_aid = np.zeros((frames, 6)), np.zeros((frames, 6))
-        self._wrench = np.zeros((frames, 6))
         self._detail = np.ones(len(clip.frame_step))   # share of the clip's finest detail in each frame of the range
         self._phases: list[Phase] = ["follow"] * frames
         self._fallen = FallRecord(scene, clip)
@@ -131,7 +130,8 @@ class Recorder:
         touches = self._fallen.touches(shape, motion)
         depth = self._fallen.depths(shape, motion, depth, self._phases)
         self._fallen.balance(touches, motion, self._aid, zmp, margins)
-        remarks = self._remarks(slide - reference_slide, weight, follows, deviation)
+        remarks = self._remarks(slide - reference_slide, weight, follows, deviation,
+                                np.linalg.norm(motion.positions - scene.motion.positions, axis=1))
         notes = (*clip.notes, *self._controller.notes, *remarks)
         return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
                       margins, deviation, slide, reference_slide, depth, reference_depth, notes,
@@ -161,7 +161,9 @@ class Recorder:
 
     def _balance(self, roots: Array, paths: Array) -> tuple[Array, Array]:
         """ZMP of the ground's and the helper's forces together, and its margin inside the touching points."""
-        ground = self._clip.ground
+        ground: Array | float = self._clip.ground
+        if not self._clip.terrain.is_level:
+            ground = pressed_height(paths[..., 2], self._forces[..., 2], ground)
         arm = paths - roots[:, None]
         moment = rotation.cross(arm, self._forces).sum(1)
         R = rotation.matrix(self._rotations[:, 0])
@@ -174,7 +176,8 @@ class Recorder:
                 margins[f] = margin(support_polygon(paths[f, self._contacts[f]]), zmp[f])
         return zmp, margins
 
-    def _remarks(self, extra_slide: Array, weight: float, follows: Bools, deviation: Array) -> list[Note]:
+    def _remarks(self, extra_slide: Array, weight: float, follows: Bools, deviation: Array,
+                 shifted: Array) -> list[Note]:
         notes = []
         clip = self._clip
         bare = clip.schedule.unsupported[clip.frame_step]
@@ -182,11 +185,13 @@ class Recorder:
             frame = self._scene.range[0] + int(np.flatnonzero(bare)[0])
             notes.append(Note("info", f"Nothing touches the ground in {int(bare.sum())} frames although the body is "
                               "carried: the helper force does it. Mark the contact, or add what it holds.", frame))
-        last = self._scene.range[1]
-        if last + 1 < len(deviation) and deviation[last] > POP_NOTE:
-            off = np.degrees(deviation[last])
-            notes.append(Note("warning", f"The range ends {off:.0f} degrees from the keys, which come back at once. "
-                              "Ease out, or bake to a later frame.", last))
+        first, last = self._scene.range
+        if last + 1 < len(deviation) and (deviation[last] > POP_NOTE or shifted[last] > POP_SHIFT):
+            notes.append(Note("warning", f"The range ends {_apart(deviation[last], shifted[last])} from the keys, "
+                              "which come back at once. Ease out, or bake to a later frame.", last))
+        if first > 0 and (deviation[first] > POP_NOTE or shifted[first] > POP_SHIFT):
+            notes.append(Note("warning", f"The range begins {_apart(deviation[first], shifted[first])} from the keys. "
+                              "Bake from an earlier frame, or ease in.", first))
         worst = int(extra_slide.argmax())
         if extra_slide[worst] > SLIDE_NOTE:
             notes.append(Note("warning", f"A foot slides {100 * extra_slide[worst]:.1f} cm in one frame.", worst))
@@ -195,6 +200,10 @@ class Recorder:
         if extra[worst] > AID_NOTE:
             notes.append(Note("info", f"The helper force reaches {extra[worst]:.1f} body weights.", worst))
         return notes
+
+
+def _apart(turn: float, shift: float) -> str:
+    return f"{np.degrees(turn):.0f} degrees" if turn > POP_NOTE else f"{100 * shift:.0f} cm"
 
 
 def _settled(planted: Bools, times: Array) -> Bools:

@@ -62,7 +62,7 @@ class Result:
 
     motion: Motion
     contacts: Bools         # (F, P) in the baked motion
-    forces: Array           # (F, P, 3) N
+    forces: Array           # (F, P, 3) N; forces, torques and aid are the simulation's, whatever share of it is taken
     torques: Array          # (F, nv) N m
     aid: Array              # (F, 6) N, N m: helper force
     reference_aid: Array    # (F, 6) helper force that the undisturbed motion itself needs

@@ -8,7 +8,7 @@ from ..model.arrays import Array
 from .support import hull
 
 
-def zero_moment_point(position: Array, wrench: Array, ground: float) -> Array:
+def zero_moment_point(position: Array, wrench: Array, ground: Array | float) -> Array:
     """Where on level ground the reaction has no horizontal moment; nan where nothing presses on the ground.
 
     `wrench` [moment about `position`; force] is what the motion needs from outside (`Dynamics.wrench`).
@@ -22,6 +22,13 @@ def zero_moment_point(position: Array, wrench: Array, ground: float) -> Array:
         y = (down * force[..., 1] + moment[..., 0]) / press
     out = np.stack((position[..., 0] + x, position[..., 1] + y, np.broadcast_to(ground, x.shape)), axis=-1)
     return np.where((press > 1e-6)[..., None], out, np.nan)
+
+
+def pressed_height(heights: Array, pressing: Array, otherwise: Array | float) -> Array:
+    """(...,) m: the mean height (..., P) of what presses on the ground, weighted by how hard."""
+    weight = np.maximum(pressing, 0.0)
+    total = weight.sum(-1)
+    return np.where(total > 1e-6, (weight * heights).sum(-1) / np.maximum(total, 1e-6), otherwise)
 
 
 def support_polygon(contacts: Array) -> Array:

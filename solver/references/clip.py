@@ -98,6 +98,7 @@ class Clip:
         if scene.terrain is None and not self.schedule.touching.any():  # it floats: there is no ground to bump into
             self.ground = float(self.paths[..., 2].min(initial=self.ground)) - self.character.leg_length
             self.terrain = Plane.level(self.ground)
+        self._drop_contacts_over_holes(first)
         if not _is_own_ground(self.terrain, self.ground):
             planned = plan(tree, shape_of(self.character, fine), fine, self.schedule.touching, self.terrain,
                            self.ground, (self.lower, self.upper))
@@ -115,6 +116,20 @@ class Clip:
         self.lateral = _lateral(tree, self.shape, self.followed)
         self.goal_link = None if scene.goal.body is None else self.character.index(scene.goal.body)
         self._moments = lru_cache(maxsize=2)(self._run)  # two runs: memory stays flat over any length
+
+    def _drop_contacts_over_holes(self, first: int) -> None:
+        """Where there is no ground nothing touches: the helper carries, and a note says so."""
+        if isinstance(self.terrain, Plane):
+            return
+        touching = self.schedule.touching
+        over = np.isfinite(self.terrain.height_over(self.paths[..., :2], self.times).z)
+        bare = touching & ~over
+        if bare.any():
+            k = int(np.flatnonzero(bare.any(1))[0])
+            self.schedule = replace(self.schedule, touching=touching & over, sliding=self.schedule.sliding & over,
+                                    unsupported=self.schedule.unsupported | touching.any(1) & ~(touching & over).any(1))
+            self.notes.append(Note("warning", "There is no ground under a foot that stands: the helper force carries. "
+                                   "Extend the ground.", first + int(np.searchsorted(self.frame_step, k))))
 
     def _follow(self, motion: Motion, smoothing: float) -> None:
         """Take this motion on the sub-step grid as the one to follow."""
@@ -200,7 +215,9 @@ def _with_contacts(scene: Scene) -> tuple[Character, float]:
         if level is None:
             tree, shape = Tree(character), shape_of(character, scene.motion)
             paths = point_paths(tree, shape, scene.motion, character.points.link, shape.points)
-            level = float(np.quantile(paths[..., 2].min(1), 0.1))
+            guess = float(np.quantile(paths[..., 2].min(1), 0.1))
+            floor = _floor_at_first(scene, character, guess)
+            level = guess if floor is None else floor
         return character, level
     named = {override.limb for override in scene.contacts}
     contact_points, guess = calibrated_points(character, scene.motion, level, named)

@@ -56,6 +56,8 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
     """Plan a motion on level ground (height `ground`) over `terrain`, within the joints' limits (N, 3) each."""
     character = tree.character
     points = character.points
+    if not points.limbs:
+        return GroundPlan(motion, touching, ())
     paths = point_paths(tree, shape, motion, points.link, shape.points)
     on_foot = np.array([limb.kind == "foot" for limb in points.limbs], dtype=bool)
     stances = find_stances(motion.times, touching, paths, points.limb, on_foot, ground)
@@ -135,6 +137,9 @@ def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: 
         near = ndimage.maximum_filter1d(body.wrong, 2 * int(NEARBY / dt) + 1, mode="nearest")
         near = ndimage.gaussian_filter1d(near, max(0.5 * NEARBY / dt, 1.0), mode="nearest")
         share = np.maximum(share * (1.0 - SHORTER * np.minimum(near / 0.05, 1.0)), SHORTEST)
+    if not choosy:                                 # the rounds ran out before the swings got their due
+        ends = _travel(tree.character, motion, touching, way, terrain, ground, holds, joints, paths, True)
+        body = bear(tree, shape, way.moved_motion(motion), way, joints, ends[0], holds, limbs, heels)
     notes = []
     if share.min() < 0.95:
         k = int(share.argmin())

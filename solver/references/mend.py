@@ -30,7 +30,8 @@ DEEP, OFF, HURRIED = 0.003, 0.004, 1.9   # m, m, times the clip's fastest joint:
 DEEP_BODY = 0.012          # m
 SLIP = 0.04                # m/s: a standing point may slip so much faster along the ground than in the keys
 SPARE = 0.002              # m: contact points keep so far out of the ground if they do in the keys
-FASTEST = 1.85              # times the clip's fastest joint
+FASTEST = 1.85              # times the clip's fastest joint,
+LEAST = 1.0                 # rad/s, which counts as at least so fast
 
 
 def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bools, soles: Array, terrain: Terrain,
@@ -57,7 +58,7 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     missed = np.where(touching, np.linalg.norm(there[:, :len(points)] - soles, axis=-1), 0.0).max(1)
     slipping = _slipping(own_points, soles, touching, terrain, times)
     soles = soles - _gathered(slipping, touching)
-    fastest = _turns(keys).max()
+    fastest = max(_turns(keys).max(), LEAST * planned.duration / (len(planned) - 1))
     hurried = np.append(_turns(planned), 0.0) / fastest
     tolerated = np.concatenate((np.full(len(points), DEEP), np.full(len(others), DEEP_BODY)))
     wrong = (missed > OFF) | (hurried > HURRIED) | (deep > tolerated).any(1) | slipping.any((1, 2))

@@ -31,8 +31,9 @@ def drops(clip: Clip, times: Array, wanted: Array, planned: Array, standing: Boo
             continue
         there, here = (clip.terrain.probe_over(sole_samples(some[:, own], 5, 9), times).distance.min(1)
                        for some in (wanted, planned))
-        higher = here - there
-        stands &= np.abs(higher) < FARTHEST * clip.character.leg_length
+        is_known = np.isfinite(here) & np.isfinite(there)      # not where there is no ground
+        higher = np.where(is_known, here, 0.0) - np.where(is_known, there, 0.0)
+        stands &= is_known & (np.abs(higher) < FARTHEST * clip.character.leg_length)
         if not stands.any():
             continue
         still = times[stands]

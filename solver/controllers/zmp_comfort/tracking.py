@@ -47,10 +47,6 @@ class Tracking:
         self._ahead = time_to_turn(clip.times, np.concatenate((travel, speed), axis=1),
                                    max(SHORTEST, NEAREST * float(clip.dt.max())), longest)      # (K, 1 + N)
 
-    def horizon(self, k: int) -> Array:
-        """(1 + N,) s: T of the root's path, then of every link."""
-        return self._ahead[k]
-
     def accelerations(self, k: int, position: Array, rotations: Array, v: Array, place: Array, turn: Array,
                       v_ref: Array, pull: Array) -> Array:
         """(nv,) at sub-step k; `place`, `turn` and `v_ref` (nv,) say where the reference's root is now, `pull` (N,)
