@@ -8,7 +8,6 @@ a Setup as JSON: only what differs from the defaults is written, and every numbe
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from types import MappingProxyType, NoneType, UnionType
@@ -22,9 +21,9 @@ BUILDS = ("AUTO", "HUMAN", "LENGTH")
 OUTPUTS = ("AUTO", "ACTION", "NLA", "OVERLAY")
 MODES = ("AUTO", "ON", "OFF", "SLIDE")
 ROLES = ("AUTO", "TRUNK", "NECK", "HEAD", "ARM", "HAND", "LEG", "FOOT", "TOE", "TAIL", "OTHER")
-ANY = math.inf
-LAST_FRAME = 1_048_574  # Blender's own limit, both ways
-LEAST = 0.001           # degrees, mm: with no tolerance at all no key could ever be left out
+ANY = 3.4028235e38              # the largest number that a panel can hold
+FRAMES = -2**31, 2**31 - 1      # and its first and last frame
+LEAST = 0.001                   # degrees, mm: with no tolerance at all no key could ever be left out
 Vector3 = tuple[float, float, float]
 
 
@@ -136,16 +135,15 @@ class Setup:
             _check_numbers(owner, spec)
 
 
-_FRAMES = (-LAST_FRAME, LAST_FRAME)
 _BOUNDS: Mapping[type, Mapping[str, tuple[float, float]]] = {  # every number that is not here may be any finite one
-    Setup: {"mass": (0.0, ANY), "start": _FRAMES, "end": _FRAMES, "ease_in": (0.0, ANY), "ease_out": (0.0, ANY),
+    Setup: {"mass": (0.0, ANY), "start": FRAMES, "end": FRAMES, "ease_in": (0.0, ANY), "ease_out": (0.0, ANY),
             "amount": (0.0, 1.0), "reduce_degrees": (LEAST, ANY), "reduce_mm": (LEAST, ANY)},
     Part: {"mass": (0.0, ANY), "strength": (0.01, ANY), "share": (0.0, 1.0)},
-    PushSpec: {"start": _FRAMES},
-    LoadSpec: {"kg": (0.0, ANY), "start": _FRAMES, "end": _FRAMES},
+    PushSpec: {"start": FRAMES},
+    LoadSpec: {"kg": (0.0, ANY), "start": FRAMES, "end": FRAMES},
     GroundSpec: {"friction": (0.0, ANY), "slope": (-89.0, 89.0)},
-    ContactSpec: {"start": _FRAMES, "end": _FRAMES},
-    ReleaseSpec: {"frame": _FRAMES, "impulse": (0.0, ANY), "get_up": (0.0, ANY)},
+    ContactSpec: {"start": FRAMES, "end": FRAMES},
+    ReleaseSpec: {"frame": FRAMES, "impulse": (0.0, ANY), "get_up": (0.0, ANY)},
 }
 
 
@@ -167,14 +165,14 @@ def _check_numbers(owner: str, spec: Any) -> None:
         value = getattr(spec, each.name)
         low, high = bounds.get(each.name, (-ANY, ANY))
         for x in value if isinstance(value, tuple) else (value,):
-            if isinstance(x, (int, float)) and not (math.isfinite(x) and low <= x <= high):
-                raise solver.InputError(f"The {each.name}{owner} is {x:g}.", "Settings", _between(low, high))
+            if isinstance(x, (int, float)) and not low <= x <= high:
+                raise solver.InputError(f"The {each.name}{owner} is {x}.", "Settings", _between(low, high))
 
 
 def _between(low: float, high: float) -> str:
-    if math.isinf(low):
+    if low == -ANY:
         return "Give a finite number."
-    return f"Give {low:.10g} or more." if math.isinf(high) else f"Give {low:.10g} to {high:.10g}."
+    return f"Give {low:.10g} or more." if high == ANY else f"Give {low:.10g} to {high:.10g}."
 
 
 _LISTS = {"pushes": PushSpec, "loads": LoadSpec, "grounds": GroundSpec, "contacts": ContactSpec}

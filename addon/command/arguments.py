@@ -110,9 +110,10 @@ def _settings(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--controller", choices=list(controllers()), help="who decides")
     verb.add_argument("--mass", type=float, metavar="KG", help="of the whole body")
     verb.add_argument("--push", action="append", default=[], metavar="BONE:NEWTONS[:AT[:SECONDS[:X,Y,Z]]]",
-                      help="a push; BONE may be @chest, @head or @hips, AT is a frame or a share like 40%%, X,Y,Z the "
-                      "direction (default 40%% : 0.2 : from the left)")
-    verb.add_argument("--load", action="append", default=[], metavar="BONE:KG", help="a weight; BONE may be @hands")
+                      help="a push; BONE may be @chest, @head, @hips, @hands or @feet, AT is a frame or a share like "
+                      "40%%, X,Y,Z the direction (default 40%% : 0.2 : from the left)")
+    verb.add_argument("--load", action="append", default=[], metavar="BONE:KG",
+                      help="a weight; BONE may be @hands or @feet")
     verb.add_argument("--slope", type=float, metavar="DEGREES", help="stand on a plane that rises ahead")
 
 

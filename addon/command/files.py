@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Open, import, save and export. Blender does that with operators only; no other file of the command uses any."""
+"""Open, import, save and export. Blender does that, as the rendering in stage.py, with operators only."""
 
 from __future__ import annotations
 
