@@ -78,7 +78,7 @@ def _needed(channels: Sequence[Channel], mode: str, tolerance: Tolerance) -> set
             values = channel.values[a:b + 1]
             line = values[0] + share[:, None] * (values[-1] - values[0])
             error = np.maximum(error, _miss(channel.name, mode, line, values, tolerance))
-        worst = int(error.argmax())
+        worst = 1 + int(error[1:-1].argmax())  # the ends are kept: dividing there would go on for ever
         if error[worst] > 0.5:
             kept.add(a + worst)
             open_spans += [(a, a + worst), (a + worst, b)]

@@ -8,10 +8,10 @@ a Setup as JSON: only what differs from the defaults is written, and every numbe
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from types import MappingProxyType
-from typing import Any
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from .._link import solver
 
@@ -20,6 +20,10 @@ USES = ("AUTO", "LINK", "JOIN", "LEAVE")
 BUILDS = ("AUTO", "HUMAN", "LENGTH")
 OUTPUTS = ("AUTO", "ACTION", "NLA", "OVERLAY")
 MODES = ("AUTO", "ON", "OFF", "SLIDE")
+ROLES = ("AUTO", "TRUNK", "NECK", "HEAD", "ARM", "HAND", "LEG", "FOOT", "TOE", "TAIL", "OTHER")
+ANY = 3.4028235e38              # the largest number that a panel can hold
+FRAMES = -2**31, 2**31 - 1      # and its first and last frame
+LEAST = 0.001                   # degrees, mm: with no tolerance at all no key could ever be left out
 Vector3 = tuple[float, float, float]
 
 
@@ -124,8 +128,51 @@ class Setup:
         _choose("goal", self.goal, ("COM", "NONE", "BONE"))
         for name, part in self.parts.items():
             _choose(f"use of {name}", part.use, USES)
+            _choose(f"role of {name}", part.role, ROLES)
         for contact in self.contacts:
             _choose(f"mode of the contact of {contact.limb}", contact.mode, MODES)
+        for owner, spec in _specs(self):
+            _check_numbers(owner, spec)
+
+
+_BOUNDS: Mapping[type, Mapping[str, tuple[float, float]]] = {  # every number that is not here may be any finite one
+    Setup: {"mass": (0.0, ANY), "start": FRAMES, "end": FRAMES, "ease_in": (0.0, ANY), "ease_out": (0.0, ANY),
+            "amount": (0.0, 1.0), "reduce_degrees": (LEAST, ANY), "reduce_mm": (LEAST, ANY)},
+    Part: {"mass": (0.0, ANY), "strength": (0.01, ANY), "share": (0.0, 1.0)},
+    PushSpec: {"start": FRAMES},
+    LoadSpec: {"kg": (0.0, ANY), "start": FRAMES, "end": FRAMES},
+    GroundSpec: {"friction": (0.0, ANY), "slope": (-89.0, 89.0)},
+    ContactSpec: {"start": FRAMES, "end": FRAMES},
+    ReleaseSpec: {"frame": FRAMES, "impulse": (0.0, ANY), "get_up": (0.0, ANY)},
+}
+
+
+def _specs(setup: Setup) -> Iterator[tuple[str, Any]]:
+    """Everything in a set-up that holds numbers, with what to call it."""
+    yield "", setup
+    yield from ((f" of the bone {name}", part) for name, part in setup.parts.items())
+    yield from ((f" of the push on {push.bone or push.object or 'the nearest bone'}", push) for push in setup.pushes)
+    yield from ((f" of the load on {load.bone}", load) for load in setup.loads)
+    yield from ((f" of the ground {ground.object or ground.collection or 'plane'}", ground) for ground in setup.grounds)
+    yield from ((f" of the contact of {contact.limb}", contact) for contact in setup.contacts)
+    if setup.release is not None:
+        yield " of the release", setup.release
+
+
+def _check_numbers(owner: str, spec: Any) -> None:
+    bounds = _BOUNDS[type(spec)]
+    for each in fields(spec):
+        value = getattr(spec, each.name)
+        low, high = bounds.get(each.name, (-ANY, ANY))
+        for x in value if isinstance(value, tuple) else (value,):
+            if isinstance(x, (int, float)) and not low <= x <= high:
+                raise solver.InputError(f"The {each.name}{owner} is {x}.", "Settings", _between(low, high))
+
+
+def _between(low: float, high: float) -> str:
+    if low == -ANY:
+        return "Give a finite number."
+    return f"Give {low:.10g} or more." if high == ANY else f"Give {low:.10g} to {high:.10g}."
 
 
 _LISTS = {"pushes": PushSpec, "loads": LoadSpec, "grounds": GroundSpec, "contacts": ContactSpec}
@@ -149,39 +196,58 @@ def from_json(text: str, where: str = "Preset") -> Setup:
                 raise solver.InputError(f"{name} is not a list.", where, "Write [{...}, {...}].")
             told[name] = tuple(_made(kind, item, f"{where}, {name}[{n}]") for n, item in enumerate(told[name]))
     if "parts" in told:
+        if not isinstance(told["parts"], dict):
+            raise solver.InputError("parts is not an object.", where, 'Write {"bone": {...}}.')
         told["parts"] = {name: _made(Part, item, f"{where}, bone {name}") for name, item in told["parts"].items()}
     if told.get("release") is not None:
         told["release"] = _made(ReleaseSpec, told["release"], f"{where}, release")
-    made: Setup = _made(Setup, told, where)
+    try:
+        made: Setup = _made(Setup, told, where)
+    except solver.InputError as error:  # what a set-up refuses knows no file
+        raise solver.InputError(error.what, where, error.remedy) from None
     return made
 
 
 def _made(kind: Any, told: Any, where: str) -> Any:
     if not isinstance(told, dict):
         raise solver.InputError(f"{told!r} is not an object.", where, 'Write {"name": value}.')
-    known = {spec.name: spec for spec in fields(kind)}
+    known = get_type_hints(kind)
     values = {}
     for name, value in told.items():
         if name not in known:
             raise solver.InputError(f"{name!r} is not known.", where, f"Known are: {', '.join(known)}.")
-        default = known[name].default
-        wanted = default if default is not MISSING else None
         if isinstance(value, list):
             value = tuple(value)
-        if isinstance(wanted, bool):
-            is_good = isinstance(value, bool)
-        elif isinstance(wanted, (int, float)):
-            is_good = isinstance(value, (int, float)) and not isinstance(value, bool)
-        elif isinstance(wanted, str):
-            is_good = isinstance(value, str)
-        elif isinstance(wanted, tuple) and wanted:
-            is_good = isinstance(value, tuple) and len(value) == 3
-        else:
-            is_good = True
-        if not is_good:
-            raise solver.InputError(f"{name} is {value!r}.", where, f"Give something like {wanted!r}.")
+        if not _fits(value, known[name]):
+            raise solver.InputError(f"{name} is {value!r}.", where, f"Give {_words(known[name])}.")
         values[name] = value
     return kind(**values)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value from a file is of the type that a field declares."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is UnionType:
+        return any(_fits(value, each) for each in inner)
+    if origin is Mapping:
+        return isinstance(value, dict) and all(_fits(each, inner[1]) for each in value.values())
+    if origin is tuple and inner[1:] == (Ellipsis,):
+        return isinstance(value, tuple) and all(_fits(each, inner[0]) for each in value)
+    if origin is tuple:
+        return isinstance(value, tuple) and len(value) == len(inner) and all(map(_fits, value, inner))
+    if isinstance(value, bool):
+        return hint is bool
+    return isinstance(value, (int, float) if hint is float else hint)
+
+
+def _words(hint: Any) -> str:
+    """A type, as whoever writes a preset would call it."""
+    if get_origin(hint) is UnionType:
+        return " or ".join(_words(each) for each in get_args(hint))
+    if get_origin(hint) is tuple:
+        return "a list like [0, 0, 1]"
+    return {bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes",
+            NoneType: "null"}.get(hint, 'an object like {"name": value}')
 
 
 def _plain(value: Any) -> Any:

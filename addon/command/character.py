@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,8 +14,9 @@ import bpy
 import numpy as np
 
 from .._link import solver
-from ..bridge.actions import curves_of, show
+from ..bridge.actions import curves_of, has_slots, show
 from ..bridge.convert import frames_per_second
+from ..bridge.overlay import overlays_of
 from ..bridge.read_character import Figure
 from ..bridge.settings import GroundSpec, LoadSpec, PushSpec, Setup, from_json, to_json
 from ..job import frame_range, look
@@ -47,7 +49,8 @@ def find_armature(scene: Any, name: str | None) -> Any:
 
 
 def _is_overlay(ob: Any) -> bool:
-    return ob.parent is not None and ob.parent.type == "ARMATURE" and ob.parent.heft.overlay == ob
+    return ob.parent is not None and ob.parent.type == "ARMATURE" and (
+        ob.parent.heft.overlay == ob or ob in overlays_of(ob.parent))
 
 
 def _names(found: list[Any]) -> str:
@@ -55,14 +58,13 @@ def _names(found: list[Any]) -> str:
 
 
 def choose_action(ob: Any, name: str | None, is_import: bool) -> list[str]:
-    """Show the action asked for; where none is shown, the one an importer left aside."""
+    """Show the action asked for, in the slot that is the character's; tell which ones an import brought besides."""
     if name is not None:
         action = _data.actions.get(name)
         if action is None:
             raise solver.InputError(f"There is no action {name!r}.", "--action",
                                     f"There are: {', '.join(action.name for action in list(_data.actions)[:8])}.")
-        slots: Any = getattr(action, "slots", ())
-        show(ob, action, slots[0] if len(slots) else None)
+        show(ob, action, _slot(ob, action))
         for track in ob.animation_data.nla_tracks:
             track.mute = True
         return []
@@ -71,6 +73,18 @@ def choose_action(ob: Any, name: str | None, is_import: bool) -> list[str]:
         return [f"Other actions in the file were left alone: {', '.join(others[:4])}"
                 f"{' ...' if len(others) > 4 else ''}."]
     return []
+
+
+def _slot(ob: Any, action: Any) -> Any | None:
+    """The slot of an action that is meant for this object: its own, else the first for any object."""
+    if not has_slots(action):
+        return None
+    fitting = [slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")]
+    if not fitting:
+        kinds = ", ".join(sorted({slot.target_id_type.lower() for slot in action.slots})) or "nothing"
+        raise solver.InputError(f"The action {action.name!r} moves {kinds} and no object.", "--action",
+                                "Choose one that moves the character.")
+    return next((slot for slot in fitting if slot.identifier == f"OB{ob.name}"), fitting[0])
 
 
 def asked(told: Any, ob: Any) -> Setup:
@@ -148,7 +162,8 @@ def _push(text: str, first: int, last: int, rate: float, figure: Figure) -> Push
         seconds = float(words[3]) if len(words) > 3 and words[3] else 0.2
         way = tuple(float(x) for x in words[4].split(",")) if len(words) > 4 else (0.0, -1.0, 0.0)
         start = first + float(at[:-1]) / 100.0 * (last - first) if at.endswith("%") else float(at)
-        if len(words) > 5 or len(way) != 3 or not words[0]:
+        if len(words) > 5 or len(way) != 3 or not words[0] or not all(
+                map(math.isfinite, (newtons, seconds, start, *way))):
             raise ValueError
     except (IndexError, ValueError):
         raise solver.InputError(f"{text!r} is no push.", "--push", "Write BONE:NEWTONS[:AT[:SECONDS[:X,Y,Z]]], as in "

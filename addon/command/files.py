@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Open, import, save and export. Blender does that with operators only; no other file of the command uses any."""
+"""Open, import, save and export. Blender does that, as the rendering in stage.py, with operators only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def opened(path: Path | None, allow_scripts: bool, height: float | None) -> tupl
         if not _data.filepath:
             raise solver.InputError("No file is open.", "Input", "Name one: heft bake shot.blend, or blender -b "
                                     "shot.blend --command heft bake. If you did, it is missing or broken.")
-        return Path(_data.filepath), []
+        return Path(_data.filepath), _idle_height(height)
     if not path.is_file():
         raise solver.InputError("There is no such file.", str(path), "Check its name.")
     kind = path.suffix.lower()
@@ -35,11 +35,22 @@ def opened(path: Path | None, allow_scripts: bool, height: float | None) -> tupl
                                 f"Give one of {', '.join(INPUTS)}.")
     if kind == ".blend":
         _open(path, allow_scripts)
-        return path, []
+        return path, _idle_height(height)
     with quiet():
         _ops.wm.read_homefile(use_empty=True)  # factory settings would disable the extension this runs in
         notes = _imported(path, kind, height)
     return path, notes
+
+
+def _idle_height(height: float | None) -> list[str]:
+    return [] if height is None else ["--height has no effect on a .blend: its character is as large as it is."]
+
+
+def need_operator(module: str, name: str, path: Path) -> None:
+    """Importers and exporters are add-ons of Blender's, and may be switched off."""
+    if name not in dir(getattr(_ops, module)):
+        raise solver.InputError(f"This Blender has no add-on for {path.suffix.lower()}, or it is switched off.",
+                                str(path), "Switch it on in Edit > Preferences > Add-ons, or use another format.")
 
 
 def _open(path: Path, allow_scripts: bool) -> None:
@@ -54,14 +65,13 @@ def _open(path: Path, allow_scripts: bool) -> None:
 
 
 def _imported(path: Path, kind: str, height: float | None) -> list[str]:
+    module, name = {".bvh": ("import_anim", "bvh"), ".fbx": ("import_scene", "fbx")}.get(kind, ("import_scene", "gltf"))
+    if kind == ".fbx" and name not in dir(_ops.import_scene):
+        module, name = "wm", "fbx_import"  # Blender's own, from 4.5 on
+    need_operator(module, name, path)
+    options = {"update_scene_fps": True, "use_fps_scale": False} if kind == ".bvh" else {}
     try:
-        if kind == ".bvh":
-            _ops.import_anim.bvh(filepath=str(path), update_scene_fps=True, use_fps_scale=False)
-        elif kind == ".fbx":
-            (_ops.import_scene.fbx if hasattr(bpy.types, "IMPORT_SCENE_OT_fbx") else _ops.wm.fbx_import)(
-                filepath=str(path))
-        else:
-            _ops.import_scene.gltf(filepath=str(path))
+        getattr(getattr(_ops, module), name)(filepath=str(path), **options)
     except Exception as error:  # importers raise whatever they stumble over
         raise solver.InputError(f"It could not be imported: {reason(error)}.", str(path),
                                 "Check that other programs can read it.") from None

@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import time
 
 BAR = 28           # characters
 OFTEN, SELDOM = 0.1, 2.0   # s between two looks: bar, lines
+
+
+def is_progress(line: str) -> bool:
+    """Whether a line on stderr is one of ours, and no sentence."""
+    return re.fullmatch(r"heft: [a-z ]+ \d+ of \d+ \(\d+ %, [\d.]+ s\)", line) is not None
 
 
 class Progress:

@@ -6,17 +6,32 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .._link import solver
 
 
-def check_place(path: Path, source: Path | None) -> None:
-    """Whether a file can be written there, before any time is spent; never the input itself."""
+def check_places(outputs: Sequence[Path], inputs: Sequence[Path | None]) -> None:
+    """Whether all results can be written, before any time is spent; none over what is read, none over another."""
+    for n, path in enumerate(outputs):
+        if any(_is_same(path, source) for source in inputs if source is not None):
+            raise solver.InputError("It is the file that is read.", str(path), "Choose another name for the result.")
+        if any(_is_same(path, other) for other in outputs[:n]):
+            raise solver.InputError("Two results would be written there.", str(path), "Give each a name of its own.")
+    for path in outputs:
+        check_place(path)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    if one.exists() and other.exists():
+        return os.path.samefile(one, other)
+    return os.path.normcase(one.resolve()) == os.path.normcase(other.resolve())
+
+
+def check_place(path: Path) -> None:
+    """Whether a file can be written there."""
     folder = path.parent
-    if source is not None and path.exists() and source.exists() and os.path.samefile(path, source):
-        raise solver.InputError("It is the file that is read.", str(path), "Choose another name for the result.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".heft-", dir=folder)

@@ -19,6 +19,7 @@ from ..bridge.settings import to_json
 from ..bridge.verdict import contact_bars, verdict
 from ..job import Baked
 from .character import settings_hash
+from .version import heft_version
 
 FORMAT = 1
 SLIDE, SINK = 0.005, 0.01    # m per frame, m: a result that does more than this, and more than its input, needs a look
@@ -105,19 +106,6 @@ def versions() -> dict[str, str]:
     return found
 
 
-def heft_version() -> str:
-    """From the manifest where it lies beside us, as in Blender and a checkout; else from the installed package."""
-    manifest = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
-    if manifest.is_file():
-        import tomllib
-
-        return str(tomllib.loads(manifest.read_text(encoding="utf-8"))["version"])
-    try:
-        return metadata.version("heft")
-    except metadata.PackageNotFoundError:
-        return "unknown"
-
-
 def report_text(report: Mapping[str, Any]) -> str:
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
 
@@ -133,7 +121,9 @@ def words_of(report: Mapping[str, Any]) -> str:
         f"({n['foot_slide_mm_per_frame']['in_the_keys']:.2f} in the keys), sink at most "
         f"{n['penetration_mm']['largest']:.1f} mm ({n['penetration_mm']['in_the_keys']:.1f})",
     ]
-    for note in report["notes"]:
-        where = f" (frame {note['frame']})" if "frame" in note else ""
-        lines.append(f"  {'care' if note['level'] == 'warning' else 'note'}: {note['sentence']}{where}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *note_lines(report)])
+
+
+def note_lines(report: Mapping[str, Any]) -> list[str]:
+    return [f"  {'care' if note['level'] == 'warning' else 'note'}: {note['sentence']}"
+            + (f" (frame {note['frame']})" if "frame" in note else "") for note in report["notes"]]

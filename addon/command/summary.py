@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .._link import solver
 from .publish import publish_text
+from .read_report import COLUMNS, RECORD, read_record, read_report
 
 PAGE = "summary.html"
 STYLE = """
@@ -19,29 +21,26 @@ body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 1200p
 h1 { font-size: 1.5em } table { border-collapse: collapse; width: 100% }
 td, th { padding: .45em .6em; border-bottom: 1px solid #ddd; vertical-align: top; text-align: left }
 td.n { text-align: right; font-variant-numeric: tabular-nums } img { width: 420px; border: 1px solid #ddd }
-.good { color: #17703c } .care { color: #a76400 } .failed { color: #b3201c } b { font-weight: 600 }
+.good { color: #17703c } .care { color: #a76400 } .failed { color: #b3201c }
+.cancelled, .waiting { color: #666 } b { font-weight: 600 }
 small { color: #666 } @media (max-width: 800px) { img { width: 200px } }
 """
-COLUMNS = (("deviation_degrees", "change, degrees"), ("helper_force_body_weights", "helper force, body weights"),
-           ("foot_slide_mm_per_frame", "slide, mm a frame"), ("penetration_mm", "in the ground, mm"))
+KINDS = ("good", "care", "failed", "cancelled", "waiting")
 
 
 def write_summary(folder: Path, states: Sequence[Mapping[str, Any]] | None = None, words: str = "") -> Path:
     """`states` are the jobs of a batch in order; without them the folder's own record is read."""
-    record = folder / "batch.json"
     if states is None:
-        told: Any = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {"jobs": [
-            {"name": path.name.removesuffix(".report.json"), "state": "done"}
-            for path in sorted(folder.glob("*.report.json"))]}
-        states, words = told["jobs"], told.get("words", "")
+        told = read_record(folder)
+        states, words = told["jobs"], str(told["words"])
     else:
-        publish_text(record, json.dumps({"heft_batch": 1, "words": words, "jobs": list(states)}, indent=2) + "\n")
+        told = {"heft_batch": 1, "words": words, "jobs": list(states)}
+        publish_text(folder / RECORD, json.dumps(told, indent=2) + "\n")
     rows = [_row(folder, state) for state in states]
     counts: dict[str, int] = {}
     for kind, _ in rows:
         counts[kind] = counts.get(kind, 0) + 1
-    head = ", ".join(f"<b class={kind}>{counts[kind]} {kind}</b>" for kind in ("good", "care", "failed")
-                     if kind in counts)
+    head = ", ".join(f"<b class={kind}>{counts[kind]} {kind}</b>" for kind in KINDS if kind in counts)
     columns = "".join(f"<th>{title}" for _, title in COLUMNS)
     page = folder / PAGE
     publish_text(page, f"""<!doctype html><html lang=en><meta charset=utf-8><title>Heft batch</title>
@@ -54,19 +53,27 @@ def write_summary(folder: Path, states: Sequence[Mapping[str, Any]] | None = Non
 
 def _row(folder: Path, state: Mapping[str, Any]) -> tuple[str, str]:
     name = str(state["name"])
-    path = folder / f"{name}.report.json"
-    if state["state"] != "done" or not path.is_file():
-        reason = html.escape(str(state.get("reason", "It has not run yet.")))
-        return "failed", f"<tr><td>{html.escape(name)}<td class=failed>{state['state']}<td colspan=7>{reason}</tr>\n"
-    told = json.loads(path.read_text(encoding="utf-8"))
+    word = str(state["state"])
+    if word != "done":
+        return _bare_row(name, word if word in KINDS else "failed", str(state.get("reason") or "It has not run yet."))
+    try:
+        told = read_report(folder / f"{name}.report.json")
+    except solver.InputError as error:
+        return _bare_row(name, "failed", str(error))
     numbers = "".join(f"<td class=n>{told['numbers'][key]['largest']:.3g}" for key, _ in COLUMNS)
     seconds = sum(told["seconds"].values())
-    notes = "".join(f"<br><small>{html.escape(note['sentence'])}</small>" for note in told["notes"][:4])
+    notes = "".join(f"<br><small>{html.escape(str(note['sentence']))}</small>" for note in told["notes"][:4])
     sheet = folder / f"{name}.png"
     picture = "<td>"
     if sheet.is_file():
         data = base64.b64encode(sheet.read_bytes()).decode("ascii")
         picture = f"<td><img loading=lazy alt='' src='data:image/png;base64,{data}'>"
-    return told["verdict"], (f"<tr><td>{html.escape(name)}<br><small>{html.escape(told['motion'])}</small>{notes}"
-                             f"<td class={told['verdict']}>{told['verdict']}<td class=n>{told['frames']['count']}"
-                             f"{numbers}<td class=n>{seconds:.1f}{picture}</tr>\n")
+    kind = told["verdict"] if told["verdict"] in KINDS else "care"
+    return kind, (f"<tr><td>{html.escape(name)}<br><small>{html.escape(told['motion'])}</small>{notes}"
+                  f"<td class={kind}>{kind}<td class=n>{told['frames']['count']}{numbers}"
+                  f"<td class=n>{seconds:.1f}{picture}</tr>\n")
+
+
+def _bare_row(name: str, kind: str, reason: str) -> tuple[str, str]:
+    """Of a job that has no result to show."""
+    return kind, f"<tr><td>{html.escape(name)}<td class={kind}>{kind}<td colspan=7>{html.escape(reason)}</tr>\n"

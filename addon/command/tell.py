@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
-from .._link import solver
+from .read_report import read_report
 from .summary import write_summary
 
 
@@ -24,13 +22,3 @@ def tell_reports(told: Any) -> int:
         for note in report["notes"]:
             print(f"  {note['level']}: {note['sentence']}" + (f" (frame {note['frame']})" if "frame" in note else ""))
     return 0
-
-
-def read_report(path: Path) -> dict[str, Any]:
-    try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise solver.InputError(f"It cannot be read: {error}.", str(path), "Give a report that Heft wrote.") from None
-    if not isinstance(told, dict) or "heft_report" not in told:
-        raise solver.InputError("It is no report.", str(path), "Give a report that Heft wrote.")
-    return told

@@ -13,16 +13,18 @@ import bpy
 from .. import ui
 from .._link import solver
 from ..bridge.convert import metres_per_unit
-from ..bridge.settings import Setup, to_json
+from ..bridge.overlay import overlays_of
+from ..bridge.settings import to_json
 from ..bridge.verdict import contact_bars, spoken, verdict
-from ..job import Baked, bake_character, check_character, set_up
-from ..ui.stored import fill
+from ..job import Baked, bake_character, check_character, frame_range, set_up
+from ..ui.stored import fill, setup_of
 from . import character, files
 from .arguments import OUTPUTS
+from .arrows import with_arrows
 from .graphics import Attempt
 from .progress import Progress
-from .publish import check_place, publish, publish_text
-from .report import report_of, report_text, words_of
+from .publish import check_places, publish, publish_text
+from .report import note_lines, report_of, report_text, words_of
 from .write_bvh import write_bvh
 
 _data: Any = bpy.data
@@ -61,7 +63,6 @@ class Opened:
 
 
 def bake(told: Any) -> int:
-    source = told.input if told.input is not None else Path(_data.filepath) if _data.filepath else None
     outputs = [*told.out, *(path for path in (told.report, told.sheet) if path is not None)]
     if not outputs:
         raise solver.InputError("Nothing says where the result goes.", "heft bake", "Give --out result.blend.")
@@ -69,14 +70,19 @@ def bake(told: Any) -> int:
         if path.suffix.lower() not in OUTPUTS:
             raise solver.InputError(f"Heft does not write {path.suffix or 'files without an ending'}.", str(path),
                                     f"Give one of {', '.join(OUTPUTS)}.")
-    for path in outputs:
-        check_place(path, source)
+        if path.suffix.lower() == ".glb":
+            files.need_operator("export_scene", "gltf", path)
+    if told.sheet is not None and told.sheet.suffix.lower() != ".png":
+        raise solver.InputError("A sheet is a .png.", str(told.sheet), "Name it so.")
+    check_places(outputs, _inputs(told))
     shot = Opened(told)
     progress = Progress()
     attempt = Attempt() if told.sheet is not None else None
     try:
         baked = _run(bake_character(_data, shot.scene, shot.ob, shot.setup), progress)
         shot.ob.heft.is_set_up = True
+        if baked.output == "OVERLAY":  # the panel's slider and its button to remove it look there
+            shot.ob.heft.overlay = next(iter(overlays_of(shot.ob)), None)
         frames = int(baked.study.samples.frames[0]), int(baked.study.samples.frames[-1])
         if shot.is_import:  # what is played is what was baked; a scene of one's own stays as it is
             shot.scene.frame_start, shot.scene.frame_end = frames
@@ -108,9 +114,13 @@ def bake(told: Any) -> int:
     return 0
 
 
+def _inputs(told: Any) -> list[Path | None]:
+    """What is read and must not be written: the input, be it named or opened by Blender, and the preset."""
+    return [told.input if told.input is not None else Path(_data.filepath) if _data.filepath else None, told.preset]
+
+
 def check(told: Any) -> int:
-    if told.report is not None:
-        check_place(told.report, told.input)
+    check_places([told.report] if told.report is not None else [], _inputs(told))
     shot = Opened(told)
     progress = Progress()
     try:
@@ -121,18 +131,17 @@ def check(told: Any) -> int:
     print(verdict(baked.result, frames))
     for limb, spans in contact_bars(baked.result, frames).items():
         print(f"{limb} touches the ground at {spoken(spans, 12) or 'no frame'}")
+    report = report_of(shot.path, shot.ob, baked, [], shot.notes, {"open": shot.seconds, "bake": baked.seconds})
+    for line in note_lines(report):
+        print(line)
     if told.report is not None:
-        report = report_of(shot.path, shot.ob, baked, [], shot.notes, {"open": shot.seconds, "bake": baked.seconds})
         publish_text(told.report, report_text(report))
         print(f"wrote {told.report}")
     return 0
 
 
 def setup(told: Any) -> int:
-    source = told.input if told.input is not None else Path(_data.filepath) if _data.filepath else None
-    for path in (told.out, told.save_preset):
-        if path is not None:
-            check_place(path, source)
+    check_places([path for path in (told.out, told.save_preset) if path is not None], _inputs(told))
     if told.out is not None and told.out.suffix.lower() != ".blend":
         raise solver.InputError("A character that is set up is kept in a .blend.", str(told.out), "Name it so.")
     shot = Opened(told)
@@ -146,30 +155,45 @@ def setup(told: Any) -> int:
         publish_text(told.save_preset, to_json(shot.setup))
         print(f"wrote {told.save_preset}")
     if told.out is not None:
-        _keep(shot, lines)
+        _keep(shot, told, lines)
         publish(told.out, files.save_blend)
         print(f"wrote {told.out}")
     return 2 if any(line.level == "STOP" for line in lines) else 0
 
 
-def _keep(shot: Opened, lines: list[Any]) -> None:
+def _keep(shot: Opened, told: Any, lines: list[Any]) -> None:
     """Store the set-up with the character, as the panel's button does."""
-    ob, told = shot.ob, shot.setup
-    for name in fill(ob, told, _data.objects, _data.collections):
-        print(f"care  {name} has no object in this file; it stays in the preset only.")
+    ob = shot.ob
+    if told.preset is not None or shot.setup != setup_of(ob):
+        _store(shot, told)
     ob.heft.checklist.clear()
     for line in lines:
         item = ob.heft.checklist.add()
         item.level, item.sentence, item.remedy, item.bone = line.level, line.sentence, line.remedy, line.bone
     ob.heft.is_set_up = True
-    frames = _frames(shot.scene, ob, told)
-    shot.scene.frame_start, shot.scene.frame_end = frames
+    if shot.is_import:  # a scene of one's own stays as it is
+        shot.scene.frame_start, shot.scene.frame_end = frame_range(shot.scene, ob, shot.setup)
 
 
-def _frames(scene: Any, ob: Any, told: Setup) -> tuple[int, int]:
-    from ..job import frame_range
+def _store(shot: Opened, told: Any) -> None:
+    """Fill the panel. What words add leaves switched-off items alone; a preset stands for everything."""
+    heft = shot.ob.heft
+    lists = (heft.pushes, heft.loads, heft.grounds)
+    asleep = [[] if told.preset is not None else _switched_off(items) for items in lists]
+    missing = fill(shot.ob, with_arrows(shot.scene, shot.ob, shot.setup), _data.objects, _data.collections)
+    for items, found in zip(lists, asleep):
+        for values in found:
+            item = items.add()
+            for name, value in values.items():
+                setattr(item, name, value)
+    is_saved = told.preset is not None or told.save_preset is not None
+    for name in missing:
+        print(f"care  {name} has no object in this file; it "
+              + ("stays in the preset only." if is_saved else "is not kept: add --save-preset FILE.json."))
 
-    return frame_range(scene, ob, told)
+
+def _switched_off(items: Any) -> list[dict[str, Any]]:
+    return [{name: getattr(item, name) for name in item.__annotations__} for item in items if not item.is_on]
 
 
 def _run(job: Generator[Any, None, Baked], progress: Progress) -> Baked:

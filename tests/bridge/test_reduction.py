@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from addon.bridge.reduce_keys import Tolerance, _needed
 from addon.bridge.settings import PushSpec, Setup
-from addon.bridge.write_action import new_poses
+from addon.bridge.write_action import Channel, new_poses
 from addon.job import bake_character, finish
 from tests.bridge.round_trip import distance, world_poses
 from tests.rigs import PERSON, all_keys, key_sway, make_armature
@@ -56,3 +57,10 @@ def test_odd_inheritance_keeps_all_keys_rather_than_be_wrong() -> None:
     meant = study.samples.world[:, None] @ new_poses(study.samples, study.figure.changes(baked.result.motion), 1.0)
     turned, moved = distance(meant, world_poses(bpy.context.scene, ob, range(1, 26)))
     assert turned < 0.102 and moved < 0.51e-3
+
+
+def test_rounding_at_the_end_of_a_line_is_no_reason_to_divide_it_for_ever() -> None:
+    ends = np.array([1e16, 1.0])
+    values = np.tile([[ends[0]], [ends[0] + 0.5 * (ends[1] - ends[0])], [ends[1]]], 3)
+    assert ends[0] + (ends[1] - ends[0]) != ends[1]
+    assert _needed([Channel("root", "location", values)], "XYZ", Tolerance(0.1, 0.1)) == {0, 2}

@@ -10,6 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from addon.command import main
+from addon.command.batch import jobs as job_lists
+from addon.command.batch.jobs import read_jobs
+from addon.command.batch.pool import State, _why
+from addon.command.summary import write_summary
 from tests.command.test_bake import SCENE, digest
 from tests.program import heft, start
 
@@ -160,3 +165,101 @@ def test_unicode_and_spaces_in_a_batch(tmp_path) -> None:
     assert record(out) == {name: "done"} and (out / f"{name}.blend").is_file()
     assert "schön &amp; groß" in (out / "summary.html").read_text(encoding="utf-8")
     assert digest(clips / "ein Gang ä.blend") == digest(SCENE)
+
+
+def one_job(tmp_path: Path, has_sheets: bool = True):
+    clips = tmp_path / "clips"
+    clips.mkdir(exist_ok=True)
+    (clips / "a.blend").write_bytes(b"a clip")
+    job, = read_jobs(clips, tmp_path / "out", has_sheets)
+    (tmp_path / "out").mkdir(exist_ok=True)
+    return job
+
+
+@pytest.mark.parametrize("name", ["a.blend", "a.report.json", "a.png"])
+def test_a_job_whose_results_are_gone_is_not_done(tmp_path, name) -> None:
+    job = one_job(tmp_path)
+    for each in ("a.blend", "a.report.json", "a.png"):
+        (job.folder / each).write_text("x")
+    job.mark_done(job.key())
+    assert job.is_done()
+    (job.folder / name).unlink()
+    assert not job.is_done()
+
+
+def test_a_job_whose_sheet_could_not_be_rendered_is_done(tmp_path) -> None:
+    job = one_job(tmp_path)
+    for each in ("a.blend", "a.report.json"):
+        (job.folder / each).write_text("x")
+    job.mark_done(job.key())
+    assert job.is_done()
+
+
+def test_another_heft_bakes_anew(tmp_path, monkeypatch) -> None:
+    job = one_job(tmp_path)
+    before = job.key()
+    monkeypatch.setattr(job_lists, "heft_version", lambda: "99.0.0")
+    assert job.key() != before
+
+
+def test_folders_may_be_called_anything(tmp_path) -> None:
+    clips = tmp_path / "shots [final] *"
+    clips.mkdir()
+    (clips / "a.bvh").write_text("x")
+    told = jobs(clips, clips=["*.bvh"])
+    assert [job.clip.name for job in read_jobs(clips, tmp_path / "out", False)] == ["a.bvh"]
+    assert {job.clip.name for job in read_jobs(told, tmp_path / "out", False)} == {"a.bvh"}
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"preset": 5}, "preset of 'v' is 5. Give a text in quotes."),
+    ({"mass": None}, "mass of 'v' is null. Give a number"),
+    ({"push": {"a": 1}}, "push of 'v' is"), ({"frames": [1, 2]}, "frames of 'v' is [1, 2]."),
+    ({"mass": "x"}, "a__v cannot be: Argument --mass: invalid float value: 'x'"),
+    ({"height": -1}, "Argument --height: '-1' is no number above 0"),
+    ({"sheet_width": 10}, "'10' is no whole number from 200 to 20000")])
+def test_options_that_no_bake_understands_are_refused_at_once(tmp_path, capsys, options, words) -> None:
+    (tmp_path / "a.bvh").write_text("x")
+    told = jobs(tmp_path, clips=["*.bvh"], characters={"": {}}, variants={"v": options})
+    assert main(["batch", str(told), "--out", str(tmp_path / "out"), "--list"]) == 2
+    assert words in (said := capsys.readouterr().err) and "jobs.json" in said
+
+
+def test_results_never_lie_among_the_clips(tmp_path, capsys) -> None:
+    (tmp_path / "walk.bvh").write_text("x")
+    (tmp_path / "walk.blend").write_text("the animator's own")
+    told = jobs(tmp_path, clips=["*.bvh"], characters={"": {}}, variants={"": {}})
+    assert main(["batch", str(told), "--out", str(tmp_path)]) == 2
+    assert "The clips are in it" in capsys.readouterr().err
+    assert (tmp_path / "walk.blend").read_text() == "the animator's own"
+
+
+def test_the_page_tells_failed_from_cancelled_and_waiting(tmp_path) -> None:
+    states = [{"name": "a", "state": "failed", "reason": "It crashed."},
+              {"name": "b", "state": "cancelled", "reason": "It was cancelled."},
+              {"name": "c", "state": "waiting", "reason": ""}, {"name": "d", "state": "done", "reason": ""}]
+    (tmp_path / "d.report.json").write_text('{"heft_report": 1}')
+    page = write_summary(tmp_path, states).read_text()
+    for words in ("2 failed", "1 cancelled", "1 waiting", "It has not run yet.", "a report with parts missing"):
+        assert words in page
+    assert main(["report", str(tmp_path)]) == 0
+
+
+def test_a_sentence_with_of_in_it_is_a_reason_and_progress_is_none(tmp_path) -> None:
+    state = State(one_job(tmp_path), is_done=False)
+    with open(tmp_path / "log", "w+b") as state.log:
+        state.log.write(b"heft: Frame range: None of them is in the middle of it. Widen it.\n"
+                        b"heft: reading the motion 3 of 12 (25 %, 0.1 s)\n")
+        assert _why(state, 2) == "Frame range: None of them is in the middle of it. Widen it."
+
+
+@pytest.mark.parametrize(("name", "text", "words"), [
+    ("r.json", '{"heft_report": 1}', "parts missing"), ("r.json", "[]", "no report"), ("r.json", "{", "cannot be read"),
+    ("batch.json", "{", "cannot be read"), ("batch.json", '{"jobs": [1]}', "no record of a batch"),
+    ("batch.json", "[]", "no record of a batch"), ("notes.txt", "mine", "No batch was written into it")])
+def test_what_is_no_report_is_refused_and_nothing_is_written(tmp_path, capsys, name, text, words) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    assert main(["report", str(path if name == "r.json" else tmp_path)]) == 2
+    assert words in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == [name]

@@ -26,7 +26,7 @@ def batch(told: Any) -> int:
         for job in jobs:
             print(f"{job.name}: heft bake {' '.join(job.arguments)}")
         return 0
-    check_place(told.out / "summary.html", None)
+    check_place(told.out / "summary.html")
     workers = told.workers or max(1, min(len(jobs), os.cpu_count() or 1))
     if workers < 1:
         raise solver.InputError(f"{told.workers} processes do no work.", "--workers", "Give 1 or more.")

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from ..publish import publish_text
+from ..progress import is_progress
 from .jobs import Job
 
 LOOK = 0.05      # s between two looks at the processes
@@ -104,7 +104,7 @@ def _is_over(state: State, timeout: float, memory: float) -> bool:
             return True
         return False
     if code == 0 and state.job.report.is_file():
-        publish_text(state.job.stamp, state.key)
+        state.job.mark_done(state.key)
         _close(state, "done", "")
     else:
         _close(state, "failed", _why(state, code))
@@ -115,7 +115,7 @@ def _why(state: State, code: int) -> str:
     assert state.log is not None
     state.log.seek(0)
     text = state.log.read().decode("utf-8", "replace")
-    told = [line for line in text.splitlines() if line.startswith("heft: ") and " of " not in line.split("(")[0]]
+    told = [line for line in text.splitlines() if line.startswith("heft: ") and not is_progress(line)]
     if code < 0:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else str(-code)
         words = "killed from outside, or the machine ran out of memory" if name == "SIGKILL" else "it crashed"
