@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...errors import InputError
-from ..base import dial
+from ..base import check_dials, dial
 
 
 @dataclass(frozen=True)
@@ -15,11 +14,7 @@ class Settings:
     release: float = dial(0.25, "s", 0.0, 2.0, "How long the keys and the helper force take to let go.")
 
     def __post_init__(self) -> None:
-        for name, spec in self.__dataclass_fields__.items():
-            value = getattr(self, name)
-            low, high, unit = (spec.metadata[key] for key in ("low", "high", "unit"))
-            if not low <= value <= high:
-                raise InputError(f"{name} is {value}.", "Falling", f"Choose {low:g} to {high:g} {unit}.")
+        check_dials(self)
 
 
 USUAL = Settings()
