@@ -76,9 +76,14 @@ Baking = Generator[Stage, None, Baked]
 
 
 def frame_range(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> tuple[int, int]:
-    """The frames to bake: as told, else those of the action or of its strips, else the scene's."""
+    """The frames to bake: as told, else those of the action or of its strips, else the scene's.
+
+    An action that is repeated without end plays over the whole scene.
+    """
     curves = [curve for curve in actions.curves_of(ob) if len(curve.keyframe_points)]
-    if curves:
+    if any(actions.is_cyclic(curve) for curve in curves):
+        natural = scene.frame_start, scene.frame_end
+    elif curves:
         low = min(curve.range()[0] for curve in curves)
         high = max(curve.range()[1] for curve in curves)
         natural = int(np.floor(low)), int(np.ceil(high))
@@ -179,7 +184,9 @@ def write(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, study: Study,
         tolerance = Tolerance(setup.reduce_degrees, 1e-3 * setup.reduce_mm / (study.unit * size))
         found = reduced(ob, figure.rig, found, poses, tolerance, _stands(figure, result, points))
     writer = write_track if output == "NLA" else write_action
-    return writer(data.actions, ob, found, samples.frames)
+    action = writer(data.actions, ob, found, samples.frames, (scene.frame_start, scene.frame_end))
+    overlay.remove_overlay(data, ob)  # of an earlier bake: it would hide this one
+    return action
 
 
 def _stands(figure: Figure, result: Any, points: Any) -> Any:
@@ -206,7 +213,7 @@ def _output(ob: bpy.types.Object, study: Study) -> str:
 def check_character(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Baking:
     """Look at the motion as it is keyed: the same bake with nothing to disturb it, and nothing written."""
     began = time.perf_counter()
-    calm = replace(setup, pushes=(), loads=(), amount=1.0)
+    calm = replace(setup, pushes=(), loads=(), amount=1.0, release=None, use_fields=False)
     study = yield from read(scene, ob, calm)
     result, points = yield from simulate(study)
     return Baked(study, result, points, None, _output(ob, study), time.perf_counter() - began)

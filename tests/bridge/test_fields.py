@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from addon.bridge.settings import Setup, from_json, to_json
-from addon.job import bake_character, finish
+from addon.bridge.settings import ReleaseSpec, Setup, from_json, to_json
+from addon.job import bake_character, check_character, finish
 from solver import InputError
 from tests.rigs import PERSON, key_sway, make_armature
 
@@ -101,3 +101,10 @@ def test_a_tick_without_a_field_is_refused_with_the_way_out(person) -> None:
 
 def test_a_preset_keeps_the_tick() -> None:
     assert from_json(to_json(SETUP)).use_fields and not from_json(to_json(Setup())).use_fields
+
+
+def test_a_check_looks_at_the_keys_alone(person) -> None:
+    field("WIND", 400.0, turn=(0.0, np.pi / 2, 0.0), falloff_power=0.0)
+    told = replace(SETUP, release=ReleaseSpec(frame=5.0))
+    scene = finish(check_character(bpy.context.scene, person, told)).study.scene
+    assert not scene.pushes and scene.release is None
