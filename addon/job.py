@@ -25,10 +25,12 @@ from .bridge.findings import findings
 from .bridge.read_character import Figure, read_character
 from .bridge.read_motion import Samples, sample, still_samples
 from .bridge.read_scene import read_scene, watched_objects, watched_values
+from .bridge.read_terrain import read_shapes
 from .bridge.reduce_keys import Tolerance, reduced
 from .bridge.restore import Restored
 from .bridge.rig import read_rig, skins_of
 from .bridge.settings import Setup
+from .bridge.visible import active_layer, show_hidden
 from .bridge.write_action import channels, check_writable, new_poses, write_action, write_track
 
 if TYPE_CHECKING:
@@ -102,23 +104,25 @@ def read(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Reading:
     first, last = frame_range(scene, ob, setup)
     if ob.name not in scene.objects:
         raise solver.InputError("It is not in this scene.", ob.name, "Choose a character of this scene.")
-    if not any(ob.name in layer.objects for layer in scene.view_layers):
-        raise solver.InputError("Its collection is switched off.", ob.name, "Tick its collection in the outliner.")
     if ob.mode == "EDIT":
         raise solver.InputError("Its bones are being edited.", ob.name, "Leave edit mode with Tab.")
     unit, rate = metres_per_unit(scene), frames_per_second(scene)
     skins = skins_of(ob, scene.objects)
+    active_layer(scene).update()  # what was switched on or off a moment ago
     watched = watched_objects(scene, setup)
     frames = np.arange(first, last + 1, dtype=np.float64)
     with Restored(scene) as state, ExitStack() as stack:
         overlay.set_aside(ob, state)
         actions.show_original(ob, state)
+        state.set(ob.data, "pose_position", "POSE")
         rig = read_rig(ob, skins)
         state.hide(mesh for mesh in skins if mesh not in watched)
-        state.set(ob, "hide_viewport", False)
+        for each in (ob, *watched):
+            show_hidden(scene, each, state, each.name)
         sampling = sample(scene, ob, frames, watched, watched_values(ob, watched))
         stack.callback(sampling.close)
         samples = yield from _stages(sampling, "Reading the motion", len(frames))
+        samples = replace(samples, shapes=read_shapes(scene, setup, samples.frames))
     yield Stage("Preparing", 0, 1)
     figure = read_character(ob, rig, samples, setup, unit, rate)
     told = read_scene(scene, figure, samples, setup, unit, rate)
@@ -226,10 +230,11 @@ def look(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> tuple[Fi
     with Restored(scene) as state:
         overlay.set_aside(ob, state)
         actions.show_original(ob, state)
+        state.set(ob.data, "pose_position", "POSE")
         rig = read_rig(ob, skins)
         first, last = frame_range(scene, ob, setup)
         state.hide(skins)
-        state.set(ob, "hide_viewport", False)
+        show_hidden(scene, ob, state, ob.name)
         frames = np.unique(np.linspace(first, last, min(LOOKS, last - first + 1)).round())
         samples = finish(sample(scene, ob, frames))
     has_clip = bool(np.ptp(samples.poses, axis=0).max() > 1e-6 or np.ptp(samples.world, axis=0).max() > 1e-6)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .._link import solver
-from .actions import curves_of
+from .actions import curves_of, strip_paths
 from .convert import Array, gravity_of
 from .read_character import Figure, link_places
 from .read_fields import field_objects, field_pushes, kind_of
@@ -41,7 +41,7 @@ def watched_values(ob: Any, watched: Sequence[Any]) -> dict[str, tuple[Any, str]
     """Numbers that may be keyed: Physics amount, and the strength of every push."""
     found: dict[str, tuple[Any, str]] = {}
     data = ob.animation_data
-    paths = {curve.data_path for curve in curves_of(ob)}
+    paths = {curve.data_path for curve in curves_of(ob)} | strip_paths(ob)
     paths |= {driver.data_path for driver in data.drivers} if data is not None else set()
     if AMOUNT in paths and hasattr(ob, "heft"):
         found["amount"] = (ob.heft, "amount")

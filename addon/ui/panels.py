@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..bridge.controllers import can_fall, controller_kind
-from ..bridge.read_fields import KINDS, kind_of
+from ..bridge.read_fields import kind_of, why_idle
 from . import session
 from .graph import balance_graph
 from .messages import NO_CHARACTER, character_of, push_word
@@ -137,9 +137,8 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
             return
         found = [ob for ob in context.scene.objects if kind_of(ob) != "NONE"]
         for ob in found:
-            kind = kind_of(ob).replace("_", " ").capitalize()
-            counts = f"{kind}, {ob.field.strength:g} N" if kind_of(ob) in KINDS else f"{kind} does not push characters"
-            self.layout.label(text=f"{ob.name}: {counts}", icon="FORCE_WIND", translate=False)
+            words = why_idle(context.scene, ob) or f"{kind_of(ob).capitalize()}, {ob.field.strength:g} N"
+            wrapped(self.layout, context, f"{ob.name}: {words}", "FORCE_WIND")
         if not found:
             wrapped(self.layout, context, "There is none yet: add a force field of type Wind or Force.", "INFO")
 
