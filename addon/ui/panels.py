@@ -11,6 +11,7 @@ from ..bridge.read_fields import kind_of, why_idle
 from . import session
 from .graph import balance_graph
 from .messages import NO_CHARACTER, character_of, push_word
+from .stored import is_in
 
 ICONS = {"GOOD": "CHECKMARK", "CARE": "ERROR", "STOP": "CANCEL"}
 LIGHTS = {"GOOD": "STRIP_COLOR_04", "CARE": "STRIP_COLOR_02", "STOP": "STRIP_COLOR_01"}  # green, amber, red
@@ -109,7 +110,7 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
         self._fields(context, told)
         bones = character_of(context).data
         for n, item in enumerate(told.pushes):
-            self._push(layout.box(), item, n, bones)
+            self._push(layout.box(), item, n, bones, context.scene)
         for n, item in enumerate(told.loads):
             box = layout.box()
             self._head(box, item, n, "loads", "MESH_CUBE", f"{item.kg:g} kg")
@@ -121,6 +122,8 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
                 row.prop(item, "start")
                 row.prop(item, "end")
             box.prop(item, "object", text="At")
+            if item.object is not None and not is_in(context.scene, item.object):
+                wrapped(box, context, "Its object was deleted: it hangs at the end of the bone.", "ERROR")
         for n, item in enumerate(told.grounds):
             box = layout.box()
             name = (item.object or item.collection)
@@ -149,8 +152,8 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
         remove = row.operator("heft.remove_item", text="", icon="X")
         remove.kind, remove.index = kind, n
 
-    def _push(self, box: Any, item: Any, n: int, bones: Any) -> None:
-        if item.object is None:
+    def _push(self, box: Any, item: Any, n: int, bones: Any, scene: Any) -> None:
+        if not is_in(scene, item.object):
             self._head(box, item, n, "pushes", "ERROR", "Its arrow was deleted")
             return
         own = item.object.heft.push
@@ -237,8 +240,8 @@ class HEFT_PT_controller(_CharacterPanel, bpy.types.Panel):
                 if told.use_get_up:
                     column.prop(told, "get_up")
         row = layout.row(align=True)
-        row.operator("heft.save_preset", text="Save", icon="EXPORT")
-        row.operator("heft.load_preset", text="Load", icon="IMPORT")
+        row.operator("heft.save_preset", text="Save Preset", icon="EXPORT")
+        row.operator("heft.load_preset", text="Load Preset", icon="IMPORT")
 
 
 class HEFT_PT_bake(_CharacterPanel, bpy.types.Panel):
