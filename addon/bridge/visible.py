@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 
 def active_layer(scene: bpy.types.Scene) -> Any:
-    """The view layer on show."""
+    """The view layer that a window shows, for what is seen there is what is sampled."""
     import bpy
 
-    context: Any = bpy.context
-    return context.view_layer if context.scene == scene else scene.view_layers[0]
+    managers: Any = bpy.data.window_managers
+    shown = (window.view_layer for manager in managers for window in manager.windows if window.scene == scene)
+    return next(shown, scene.view_layers[0])
 
 
 def is_worked_out(scene: bpy.types.Scene, ob: Any) -> bool:
