@@ -30,7 +30,7 @@ from .bridge.reduce_keys import Tolerance, reduced
 from .bridge.restore import Restored
 from .bridge.rig import read_rig, skins_of
 from .bridge.settings import Setup
-from .bridge.visible import active_layer, show_hidden
+from .bridge.visible import show_hidden
 from .bridge.write_action import channels, check_writable, new_poses, write_action, write_track
 
 if TYPE_CHECKING:
@@ -108,7 +108,6 @@ def read(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Reading:
         raise solver.InputError("Its bones are being edited.", ob.name, "Leave edit mode with Tab.")
     unit, rate = metres_per_unit(scene), frames_per_second(scene)
     skins = skins_of(ob, scene.objects)
-    active_layer(scene).update()  # what was switched on or off a moment ago
     watched = watched_objects(scene, setup)
     frames = np.arange(first, last + 1, dtype=np.float64)
     with Restored(scene) as state, ExitStack() as stack:

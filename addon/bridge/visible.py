@@ -23,28 +23,31 @@ def active_layer(scene: bpy.types.Scene) -> Any:
 
 
 def is_worked_out(scene: bpy.types.Scene, ob: Any) -> bool:
-    """Whether it is where its keys put it in the view layer on show."""
-    layer = active_layer(scene)
-    return ob.name in layer.objects and bool(ob.evaluated_get(layer.depsgraph).is_evaluated)
+    """Whether it is where its keys put it in the view layer on show.
+
+    Being part of Blender's graph says nothing: what a character points at is there though it is switched off.
+    """
+    return not ob.hide_viewport and any(all(not each.hide_viewport for each in path)
+                                        for path in _paths(active_layer(scene).layer_collection, ob))
 
 
 def show_hidden(scene: bpy.types.Scene, ob: Any, state: Restored, where: str) -> None:
     """Switch an object on until `state` ends, or refuse."""
-    layer = active_layer(scene)
-    layer.update()
-    if ob.name in layer.objects and not is_worked_out(scene, ob):
-        state.set(ob, "hide_viewport", False)
-        for collection in _collections(layer.layer_collection, ob):
-            state.set(collection, "hide_viewport", False)
-        layer.update()
-    if not is_worked_out(scene, ob):
+    active_layer(scene).update()  # of a scene that was never on show, nothing is worked out before
+    if is_worked_out(scene, ob):
+        return
+    path = next(_paths(active_layer(scene).layer_collection, ob), None)
+    if path is None:
         raise solver.InputError("Its collection is switched off in this view layer.", where,
                                 "Tick its collection in the outliner.")
+    for each in (ob, *path):
+        state.set(each, "hide_viewport", False)
 
 
-def _collections(layer: Any, ob: Any) -> Iterator[Any]:
-    """Collections of a view layer that an object is in, and those around them."""
-    inner = [each for child in layer.children if not child.exclude for each in _collections(child, ob)]
-    if inner or ob.name in layer.collection.objects:
-        yield layer.collection
-        yield from inner
+def _paths(layer: Any, ob: Any) -> Iterator[list[Any]]:
+    """Every way down to an object through the collections of a view layer."""
+    if not layer.exclude and layer.collection.objects.get(ob.name) == ob:
+        yield [layer.collection]
+    for child in layer.children:
+        for path in _paths(child, ob):
+            yield [layer.collection, *path]

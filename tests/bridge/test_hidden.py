@@ -67,6 +67,13 @@ def test_a_collection_that_is_off_in_this_view_layer_is_refused(person) -> None:
         study(person)
 
 
+def test_a_scene_that_no_window_shows_is_read_as_well(person) -> None:
+    other = bpy.data.scenes.new("Other")
+    other.collection.objects.link(person)
+    samples = finish(read(other, person, Setup(start=1, end=25))).samples
+    assert np.ptp(samples.poses, axis=0).max() > 0.1
+
+
 def test_the_rest_position_is_only_a_way_of_looking(person) -> None:
     person.data.pose_position = "REST"
     _, _, has_clip = look(bpy.context.scene, person, Setup())

@@ -124,6 +124,22 @@ def test_an_arrow_or_an_object_deleted_by_hand_has_no_say(ready) -> None:
     assert not setup_of(ready).pushes and setup_of(ready).loads[0].object == ""
 
 
+def test_an_arrow_of_the_list_still_moves_when_it_is_switched_off(ready) -> None:
+    """The list keeps it in Blender's graph, where it stands still."""
+    bpy.ops.heft.add_push()
+    arrow, scene = bpy.data.objects["Push"], bpy.context.scene
+    for frame, turn in ((1, 0.0), (8, np.pi / 2)):
+        arrow.rotation_euler = (0.0, turn, 0.0)
+        arrow.keyframe_insert("rotation_euler", frame=frame)
+    scene.frame_set(1)
+    arrow.hide_viewport = True
+    scene.frame_set(2)
+    scene.frame_set(1)
+    push = finish(read(scene, ready, setup_of(ready))).scene.pushes[0]
+    np.testing.assert_allclose(push.forces[1], (200.0, 0.0, 0.0), atol=1e-3)
+    assert arrow.hide_viewport
+
+
 def test_bones_that_are_gone_are_told(ready) -> None:
     bpy.ops.object.mode_set(mode="EDIT")
     for bone in list(ready.data.edit_bones):
