@@ -25,10 +25,12 @@ from .bridge.findings import findings
 from .bridge.read_character import Figure, read_character
 from .bridge.read_motion import Samples, sample, still_samples
 from .bridge.read_scene import read_scene, watched_objects, watched_values
+from .bridge.read_terrain import read_shapes
 from .bridge.reduce_keys import Tolerance, reduced
 from .bridge.restore import Restored
 from .bridge.rig import read_rig, skins_of
 from .bridge.settings import Setup
+from .bridge.visible import show_hidden
 from .bridge.write_action import channels, check_writable, new_poses, write_action, write_track
 
 if TYPE_CHECKING:
@@ -76,9 +78,14 @@ Baking = Generator[Stage, None, Baked]
 
 
 def frame_range(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> tuple[int, int]:
-    """The frames to bake: as told, else those of the action or of its strips, else the scene's."""
+    """The frames to bake: as told, else those of the action or of its strips, else the scene's.
+
+    An action that is repeated without end plays over the whole scene.
+    """
     curves = [curve for curve in actions.curves_of(ob) if len(curve.keyframe_points)]
-    if curves:
+    if any(actions.is_cyclic(curve) for curve in curves):
+        natural = scene.frame_start, scene.frame_end
+    elif curves:
         low = min(curve.range()[0] for curve in curves)
         high = max(curve.range()[1] for curve in curves)
         natural = int(np.floor(low)), int(np.ceil(high))
@@ -97,8 +104,6 @@ def read(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Reading:
     first, last = frame_range(scene, ob, setup)
     if ob.name not in scene.objects:
         raise solver.InputError("It is not in this scene.", ob.name, "Choose a character of this scene.")
-    if not any(ob.name in layer.objects for layer in scene.view_layers):
-        raise solver.InputError("Its collection is switched off.", ob.name, "Tick its collection in the outliner.")
     if ob.mode == "EDIT":
         raise solver.InputError("Its bones are being edited.", ob.name, "Leave edit mode with Tab.")
     unit, rate = metres_per_unit(scene), frames_per_second(scene)
@@ -108,12 +113,15 @@ def read(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Reading:
     with Restored(scene) as state, ExitStack() as stack:
         overlay.set_aside(ob, state)
         actions.show_original(ob, state)
+        state.set(ob.data, "pose_position", "POSE")
         rig = read_rig(ob, skins)
         state.hide(mesh for mesh in skins if mesh not in watched)
-        state.set(ob, "hide_viewport", False)
+        for each in (ob, *watched):
+            show_hidden(scene, each, state, each.name)
         sampling = sample(scene, ob, frames, watched, watched_values(ob, watched))
         stack.callback(sampling.close)
         samples = yield from _stages(sampling, "Reading the motion", len(frames))
+        samples = replace(samples, shapes=read_shapes(scene, setup, samples.frames))
     yield Stage("Preparing", 0, 1)
     figure = read_character(ob, rig, samples, setup, unit, rate)
     told = read_scene(scene, figure, samples, setup, unit, rate)
@@ -179,7 +187,9 @@ def write(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, study: Study,
         tolerance = Tolerance(setup.reduce_degrees, 1e-3 * setup.reduce_mm / (study.unit * size))
         found = reduced(ob, figure.rig, found, poses, tolerance, _stands(figure, result, points))
     writer = write_track if output == "NLA" else write_action
-    return writer(data.actions, ob, found, samples.frames)
+    action = writer(data.actions, ob, found, samples.frames, (scene.frame_start, scene.frame_end))
+    overlay.remove_overlay(data, ob)  # of an earlier bake: it would hide this one
+    return action
 
 
 def _stands(figure: Figure, result: Any, points: Any) -> Any:
@@ -206,7 +216,7 @@ def _output(ob: bpy.types.Object, study: Study) -> str:
 def check_character(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Baking:
     """Look at the motion as it is keyed: the same bake with nothing to disturb it, and nothing written."""
     began = time.perf_counter()
-    calm = replace(setup, pushes=(), loads=(), amount=1.0)
+    calm = replace(setup, pushes=(), loads=(), amount=1.0, release=None, use_fields=False)
     study = yield from read(scene, ob, calm)
     result, points = yield from simulate(study)
     return Baked(study, result, points, None, _output(ob, study), time.perf_counter() - began)
@@ -219,10 +229,11 @@ def look(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> tuple[Fi
     with Restored(scene) as state:
         overlay.set_aside(ob, state)
         actions.show_original(ob, state)
+        state.set(ob.data, "pose_position", "POSE")
         rig = read_rig(ob, skins)
         first, last = frame_range(scene, ob, setup)
         state.hide(skins)
-        state.set(ob, "hide_viewport", False)
+        show_hidden(scene, ob, state, ob.name)
         frames = np.unique(np.linspace(first, last, min(LOOKS, last - first + 1)).round())
         samples = finish(sample(scene, ob, frames))
     has_clip = bool(np.ptp(samples.poses, axis=0).max() > 1e-6 or np.ptp(samples.world, axis=0).max() > 1e-6)

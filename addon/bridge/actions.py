@@ -115,8 +115,8 @@ def original(ob: bpy.types.Object) -> tuple[Any | None, Any | None]:
     if action is None or not action.get(RESULT):
         return action, slot
     source = action.get(SOURCE)
-    if source is None:
-        return None, None
+    if source is None:  # either it was made from no action, or that was deleted since: then the result is all there is
+        return (action, slot) if SOURCE_SLOT in action else (None, None)
     slots: Any = getattr(source, "slots", ())
     named = [s for s in slots if s.identifier == action.get(SOURCE_SLOT)]
     return source, named[0] if named else (slots[0] if len(slots) else None)
@@ -141,6 +141,35 @@ def curves_of(ob: bpy.types.Object) -> list[Any]:
     if slot is not None and not len(action.layers):
         return []
     return list(Curves(action, slot))
+
+
+def strip_paths(ob: bpy.types.Object) -> set[str]:
+    """Data paths that strips of tracks animate."""
+    data = ob.animation_data
+    strips = [strip for track in data.nla_tracks for strip in track.strips] if data is not None else []
+    found: set[str] = set()
+    while strips:
+        strip: Any = strips.pop()
+        strips += list(strip.strips)  # of a meta strip
+        if strip.action is not None:
+            found |= {curve.data_path for curve in _all_curves(strip.action)}
+    return found
+
+
+def _all_curves(action: Any) -> Iterator[Any]:
+    """Of every slot."""
+    if not has_slots(action):
+        yield from action.fcurves
+        return
+    for layer in action.layers:
+        for strip in layer.strips:
+            for bag in strip.channelbags:
+                yield from bag.fcurves
+
+
+def is_cyclic(curve: Any) -> bool:
+    """Whether its keys are repeated beyond them."""
+    return any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
 
 
 def strip_range(ob: bpy.types.Object) -> tuple[int, int] | None:

@@ -9,45 +9,41 @@ are Blender's own.
 
 from __future__ import annotations
 
-import json
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .actions import curves_of, mark_result, new_action, original, show, write_keys
+from .actions import Curves, copied_action, curves_of, mark_result, new_action, original, show, shown, write_keys
 from .channels import decomposed, keyed_rotation
 from .convert import Array, inverse
 from .edit_bones import free_bones
 from .read_character import Figure
 from .read_motion import Samples
 from .restore import Restored
-from .rig import OVERLAY_NAME, Rig
+from .rig import OVERLAY_MARK, OVERLAY_NAME, Rig, is_of_overlay
 from .write_action import SUFFIX, Channel, write_curves
 
 if TYPE_CHECKING:
     import bpy
 
 INFLUENCE = "influence"
-HELD = "heft_held"         # custom property of an overlay: what the rig's solvers were before
+VARIABLE = "heft"          # of every driver that reads an overlay's influence
 SOLVERS = ("IK", "SPLINE_IK")
-MARK = "heft_overlay_of"   # custom property of an overlay: the rig it belongs to
 
 
 def set_aside(ob: bpy.types.Object, state: Restored) -> None:
-    """Look at a rig without the overlay of an earlier bake."""
-    for carrier in overlays_of(ob):
-        state.later(partial(_set_influence, carrier, float(carrier[INFLUENCE])))
-        _set_influence(carrier, 0.0)
-
-
-def _set_influence(carrier: Any, value: float) -> None:
-    carrier[INFLUENCE] = value
-    carrier.update_tag()  # a custom property tells nobody that it changed
+    """Look at a rig without the overlay of an earlier bake, whatever animates its influence."""
+    for _, constraint in _constraints(ob):
+        state.set(constraint, "mute", True)
+    for curve, constraint, channel in _driven(ob):
+        if constraint is not None and not is_of_overlay(constraint):
+            state.set(curve, "mute", True)
+            state.set(constraint, channel, _before(curve, channel))
+    ob.update_tag()
 
 
 def overlays_of(ob: bpy.types.Object) -> list[Any]:
-    return [child for child in ob.children if child.type == "ARMATURE" and child.get(MARK)]
+    return [child for child in ob.children if child.type == "ARMATURE" and child.get(OVERLAY_MARK)]
 
 
 def followers(figure: Figure) -> list[int]:
@@ -70,15 +66,22 @@ def followers(figure: Figure) -> list[int]:
 
 def write_overlay(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, figure: Figure, samples: Samples,
                   poses: Array) -> Any:
-    """Make the overlay anew, key it, and let the rig follow; returns its action."""
-    remove_overlay(data, ob, keep_action=True)
+    """Make the overlay anew, key it, and let the rig follow; returns its action.
+
+    An earlier one goes only when the new one is there, and hands on its influence and what animates that.
+    """
     rig, bones = figure.rig, followers(figure)
+    earlier = next(iter(overlays_of(ob)), None)
     carrier = _new_armature(data, scene, ob, rig, bones)
-    curves = new_action(data.actions, carrier, ob.name + SUFFIX)
+    curves = _new_curves(data, carrier, earlier)
     write_curves(curves, _channels(carrier, rig, bones, poses), samples.frames)
     mark_result(curves, *original(ob))
     curves.action.use_fake_user = True
     show(carrier, curves.action, curves.slot)
+    if earlier is not None:
+        _hand_on(earlier, carrier)
+    remove_overlay(data, ob, but=carrier)
+    carrier.name = carrier.data.name = f"{ob.name}{SUFFIX}"
     assert ob.pose is not None
     for i in bones:
         _follow(ob.pose.bones[i], carrier)
@@ -89,17 +92,42 @@ def write_overlay(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, figur
 def _new_armature(data: Any, scene: bpy.types.Scene, ob: Any, rig: Rig, bones: list[int]) -> Any:
     name = f"{ob.name}{SUFFIX}"
     carrier = data.objects.new(name, data.armatures.new(name))
-    homes = [collection for collection in ob.users_collection] or [scene.collection]
-    homes[0].objects.link(carrier)
-    free_bones(scene, carrier, {rig.names[i]: (rig.rests[i], rig.tails[i]) for i in bones})
+    # nothing can be put into a collection that comes from another file
+    own = (each for each in ob.users_collection if each.library is None and each.override_library is None)
+    next(own, scene.collection).objects.link(carrier)
+    try:
+        free_bones(scene, carrier, {rig.names[i]: (rig.rests[i], rig.tails[i]) for i in bones})
+    except BaseException:
+        data.armatures.remove(carrier.data)  # and with it the object
+        raise
     carrier.parent = ob  # goes where the rig goes: its keys are in the rig's own space
     carrier.matrix_parent_inverse.identity()
-    carrier[INFLUENCE], carrier[MARK] = 1.0, ob.name
+    carrier[INFLUENCE], carrier[OVERLAY_MARK] = 1.0, ob.name
     carrier.id_properties_ui(INFLUENCE).update(min=0.0, max=1.0, soft_min=0.0, soft_max=1.0,
                                                description="How much of the physical result is shown")
     carrier.hide_render = True
     carrier.display_type = "WIRE"
     return carrier
+
+
+def _new_curves(data: Any, carrier: Any, earlier: Any | None) -> Curves:
+    """An action to key the overlay in: with all that an earlier overlay's has but its bones."""
+    name = f"{carrier.parent.name}{SUFFIX}"
+    action, slot = shown(earlier) if earlier is not None else (None, None)
+    if action is None or (hasattr(action, "slots") and slot is None):
+        return new_action(data.actions, carrier, name)
+    curves = copied_action(action, slot, name)
+    for path, index in [(curve.data_path, curve.array_index) for curve in curves]:
+        if path.startswith("pose.bones["):
+            curves.remove(path, index)
+    return curves
+
+
+def _hand_on(earlier: Any, carrier: Any) -> None:
+    carrier[INFLUENCE] = float(earlier.get(INFLUENCE, 1.0))
+    for driver in earlier.animation_data.drivers if earlier.animation_data is not None else ():
+        if driver.data_path == f'["{INFLUENCE}"]':
+            carrier.animation_data.drivers.from_existing(src_driver=driver)
 
 
 def _channels(carrier: Any, rig: Rig, bones: list[int], poses: Array) -> list[Channel]:
@@ -129,7 +157,7 @@ def _hold_solvers(ob: Any, carrier: Any, bones: set[str]) -> None:
     Its influence is driven where nothing else decides it; where it is keyed or driven, the solver is switched off at
     full influence only, so that the animator's keys keep their say below it.
     """
-    data, held = ob.animation_data, {}
+    data = ob.animation_data
     decided = {driver.data_path for driver in data.drivers} | {curve.data_path for curve in curves_of(ob)} \
         if data is not None else set()
     for bone in ob.pose.bones:
@@ -139,11 +167,8 @@ def _hold_solvers(ob: Any, carrier: Any, bones: set[str]) -> None:
             path = constraint.path_from_id("influence")
             if path in decided:
                 _drive(constraint, "mute", carrier, (0.0, 1.0))
-                held[constraint.path_from_id("mute")] = 0.0
             else:
-                held[path] = float(constraint.influence)
-                _drive(constraint, "influence", carrier, (held[path], 0.0))
-    carrier[HELD] = json.dumps(held)
+                _drive(constraint, "influence", carrier, (float(constraint.influence), 0.0))
 
 
 def _chain(bone: Any, constraint: Any) -> list[str]:
@@ -167,36 +192,61 @@ def _drive(constraint: Any, channel: str, carrier: Any, ends: tuple[float, float
     driver = curve.driver
     driver.type = "AVERAGE"
     variable = driver.variables.new()
-    variable.name, variable.type = "heft", "SINGLE_PROP"
+    variable.name, variable.type = VARIABLE, "SINGLE_PROP"
     variable.targets[0].id = carrier
     variable.targets[0].data_path = f'["{INFLUENCE}"]'
 
 
-def _release_solvers(ob: Any, carrier: Any) -> None:
-    for path, value in json.loads(carrier.get(HELD, "{}")).items():
-        owner, _, channel = path.rpartition(".")
-        try:
-            constraint = ob.path_resolve(owner)
-        except ValueError:  # renamed or deleted since
-            continue
-        constraint.driver_remove(channel)
-        setattr(constraint, channel, bool(value) if channel == "mute" else value)
+def _reads_overlay(curve: Any, but: Any | None) -> bool:
+    return any(variable.name == VARIABLE and target.data_path == f'["{INFLUENCE}"]'
+               and (target.id is None or (target.id != but and target.id.get(OVERLAY_MARK)))
+               for variable in curve.driver.variables for target in variable.targets)
 
 
-def _constraints(ob: Any) -> list[tuple[Any, Any]]:
+def _driven(ob: Any, but: Any | None = None) -> list[tuple[Any, Any | None, str]]:
+    """Drivers that overlays put on a rig, but for one overlay's, each with its constraint and the name of the channel.
+
+    They are found by what they read: their paths change as bones are renamed. The constraint may be gone: None.
+    """
+    found = []
+    for curve in ob.animation_data.drivers if ob.animation_data is not None else ():
+        if _reads_overlay(curve, but):
+            path, _, channel = curve.data_path.rpartition(".")
+            try:
+                constraint = ob.path_resolve(path)
+            except ValueError:
+                constraint = None
+            found.append((curve, constraint, channel))
+    return found
+
+
+def _before(curve: Any, channel: str) -> float | bool:
+    """What the channel was before the overlay: what its driver says at no influence."""
+    value = float(curve.keyframe_points[0].co[1])
+    return bool(value) if channel == "mute" else value
+
+
+def _release(ob: Any, but: Any | None) -> None:
+    for curve, constraint, channel in _driven(ob, but):
+        value = _before(curve, channel)
+        ob.animation_data.drivers.remove(curve)
+        if constraint is not None:
+            setattr(constraint, channel, value)
+
+
+def _constraints(ob: Any, but: Any | None = None) -> list[tuple[Any, Any]]:
     return [(bone, constraint) for bone in ob.pose.bones for constraint in bone.constraints
-            if constraint.name.startswith(OVERLAY_NAME)]
+            if is_of_overlay(constraint) and constraint.target != but]
 
 
-def remove_overlay(data: Any, ob: bpy.types.Object, keep_action: bool = True) -> bool:
-    """Take constraints, drivers and armature away; whether there was one."""
-    found = _constraints(ob)
+def remove_overlay(data: Any, ob: bpy.types.Object, keep_action: bool = True, but: Any | None = None) -> bool:
+    """Take constraints, drivers and armature away, of all overlays but one; whether there was any."""
+    found = _constraints(ob, but)
+    _release(ob, but)
     for bone, constraint in found:
-        constraint.driver_remove("influence")
         bone.constraints.remove(constraint)
-    carriers = overlays_of(ob)
+    carriers = [carrier for carrier in overlays_of(ob) if carrier != but]
     for carrier in carriers:
-        _release_solvers(ob, carrier)
         action = carrier.animation_data.action if carrier.animation_data is not None else None
         armature = carrier.data
         data.objects.remove(carrier)

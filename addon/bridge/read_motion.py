@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._link import solver
 from .anatomy import Body
@@ -21,6 +22,9 @@ STEADY = 1e-4   # lengths of a link: a joint that leaves its place by less does 
 EVEN = 1e-3     # a scale this near to one is one
 
 
+Shape = tuple[Array, NDArray[np.intp]]   # (V, 3) vertices, (T, 3) triangles
+
+
 @dataclass(frozen=True, eq=False)
 class Samples:
     """What Blender showed at every frame."""
@@ -30,6 +34,7 @@ class Samples:
     poses: Array                                         # (F, B, 4, 4) bones in the armature's space
     watched: Mapping[str, Array] = field(default_factory=dict)  # object name -> (F, 4, 4)
     values: Mapping[str, Array] = field(default_factory=dict)   # any name -> (F,) animated numbers
+    shapes: Mapping[str, Shape] = field(default_factory=dict)   # object name -> a ground's mesh in its own space
 
     def __len__(self) -> int:
         return len(self.frames)

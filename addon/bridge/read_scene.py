@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .._link import solver
-from .actions import curves_of
+from .actions import curves_of, strip_paths
 from .convert import Array, gravity_of
 from .read_character import Figure, link_places
 from .read_fields import field_objects, field_pushes, kind_of
@@ -41,7 +41,7 @@ def watched_values(ob: Any, watched: Sequence[Any]) -> dict[str, tuple[Any, str]
     """Numbers that may be keyed: Physics amount, and the strength of every push."""
     found: dict[str, tuple[Any, str]] = {}
     data = ob.animation_data
-    paths = {curve.data_path for curve in curves_of(ob)}
+    paths = {curve.data_path for curve in curves_of(ob)} | strip_paths(ob)
     paths |= {driver.data_path for driver in data.drivers} if data is not None else set()
     if AMOUNT in paths and hasattr(ob, "heft"):
         found["amount"] = (ob.heft, "amount")
@@ -89,12 +89,14 @@ class _Clock:
         return int(np.clip(round(frame - self.first), 0, len(self.frames) - 1))
 
 
-def _link_name(figure: Figure, bone: str, where: str) -> str:
+def _link_name(figure: Figure, bone: str, where: str, remedy: str = "Choose another bone.") -> str:
+    if not bone:
+        raise solver.InputError("It has no bone.", where, "Choose one.")
     link = figure.link_of(bone)
     if link is None:
         what = f"The bone {bone!r} is no part of the body." if bone in figure.rig.index else \
             f"There is no bone {bone!r}."
-        raise solver.InputError(what, where, "Choose another bone, or leave it empty for the nearest.")
+        raise solver.InputError(what, where, remedy)
     return str(figure.character.names[link])
 
 
@@ -114,6 +116,14 @@ def _mask(figure: Figure, setup: Setup) -> dict[str, float]:
 
 def _contact(spec: ContactSpec, clock: _Clock) -> Any:
     mode: Any = spec.mode.lower()
+    where = f"Contact of {spec.limb}"
+    if spec.end <= spec.start:
+        raise solver.InputError(f"It goes from frame {spec.start:g} to {spec.end:g}.", where,
+                                "Choose an end after the start.")
+    if mode != "auto" and (spec.start > clock.last or spec.end < clock.first):
+        raise solver.InputError(f"It goes from frame {spec.start:g} to {spec.end:g}, outside the range "
+                                f"{clock.first:g} to {clock.last:g}.", where,
+                                "Move it into the range, widen the range, set it to Auto, or remove it.")
     return solver.ContactOverride(spec.limb, clock.seconds(spec.start), clock.seconds(spec.end), mode)
 
 
@@ -124,6 +134,9 @@ def _release(setup: Setup, clock: _Clock) -> dict[str, Any]:
     make = getattr(solver, "Release", None)
     if make is None:
         raise solver.InputError("This solver cannot let a character fall.", "Let go", "Switch it off.")
+    if spec.frame is not None and not clock.first <= spec.frame < clock.last:
+        raise solver.InputError(f"It is let go at frame {spec.frame:g}, the range is {clock.first:g} to "
+                                f"{clock.last:g}.", "Let go", "Choose a frame within the range, before its last.")
     frame = None if spec.frame is None else clock.row(spec.frame)
     return {"release": make(frame=frame, threshold=spec.impulse, limp=spec.is_limp, get_up=spec.get_up)}
 
@@ -141,10 +154,12 @@ def _load(spec: LoadSpec, figure: Figure, samples: Samples, places: Array, clock
 
 def _push(spec: PushSpec, figure: Figure, samples: Samples, places: Array, clock: _Clock, unit: float) -> Any:
     where = f"Push {spec.object or spec.bone or 'on the nearest bone'}"
-    if spec.start >= clock.last or spec.start + (0.0 if spec.is_impulse else spec.length) <= clock.first:
-        raise solver.InputError(
-            f"It acts from frame {spec.start:g} to {spec.start + spec.length:g}, outside the range {clock.first:g} to "
-            f"{clock.last:g}.", where, "Move its start into the range, widen the range, or switch it off.")
+    end = spec.start + spec.length
+    is_early = spec.start < clock.first if spec.is_impulse else end <= clock.first
+    if spec.start >= clock.last or is_early:
+        acts = f"at frame {spec.start:g}" if spec.is_impulse else f"from frame {spec.start:g} to {end:g}"
+        raise solver.InputError(f"It acts {acts}, outside the range {clock.first:g} to {clock.last:g}.", where,
+                                "Move its start into the range, widen the range, or switch it off.")
     row = clock.row(spec.start)
     arrow = samples.watched.get(spec.object)
     if arrow is not None:
@@ -154,7 +169,7 @@ def _push(spec: PushSpec, figure: Figure, samples: Samples, places: Array, clock
     else:
         line = None
     bone = spec.bone or _nearest_bone(figure, samples, row, line, where)
-    body = _link_name(figure, bone, where)
+    body = _link_name(figure, bone, where, "Choose another bone, or leave it empty for the nearest.")
     segment = _segment(figure, samples, bone, row)
     place = 0.5 * (segment[0] + segment[1]) if line is None else _nearest_point(segment, line)
     point = _local(places[row, figure.character.index(body)], unit * place)

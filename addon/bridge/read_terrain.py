@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 
 from .._link import solver
 from .convert import Array, rotation, turn_of
-from .read_motion import Samples
+from .read_motion import Samples, Shape
 from .settings import GroundSpec, Setup
+from .visible import active_layer
 
 if TYPE_CHECKING:
     import bpy
 
-STILL = 1e-6   # scene units, and of the axes' lengths
+STILL = 1e-6    # scene units, and of the axes' lengths
+STEADY = 1e-4   # of the size of a mesh: a shape that changes by less is the same
+LOOKS = 5       # frames at which a ground's shape is looked at
 
 
 def ground_objects(scene: bpy.types.Scene, spec: GroundSpec) -> list[bpy.types.Object]:
@@ -55,9 +58,7 @@ def read_terrain(scene: bpy.types.Scene, samples: Samples, setup: Setup, unit: f
         if not spec.object and not spec.collection:
             parts.append(_plane(spec, unit))
         for ob in ground_objects(scene, spec):
-            vertices, faces = _triangles(scene, ob)
-            if not len(faces):
-                raise solver.InputError("It has no faces.", f"Ground {ob.name}", "Choose a mesh with faces.")
+            vertices, faces = samples.shapes[ob.name]
             places = samples.watched[ob.name]
             if np.abs(places - places[0]).max() < STILL:
                 still.append((_placed(vertices, places[0], unit), faces, spec.friction))
@@ -74,19 +75,36 @@ def read_terrain(scene: bpy.types.Scene, samples: Samples, setup: Setup, unit: f
     return parts[0] if len(parts) == 1 else solver.Union(tuple(parts))
 
 
+def read_shapes(scene: bpy.types.Scene, setup: Setup, frames: Array) -> dict[str, Shape]:
+    """The meshes of all grounds as they are at the first frame; refuses those that change their shape later.
+
+    Goes through some of the frames: who calls it restores the current one.
+    """
+    found: dict[str, Shape] = {}
+    meshes = {ob.name: ob for spec in setup.grounds for ob in ground_objects(scene, spec)}
+    for frame in np.unique(np.linspace(frames[0], frames[-1], LOOKS).round()) if meshes else ():
+        scene.frame_set(int(frame))
+        for name, ob in meshes.items():
+            now = _triangles(scene, ob)
+            vertices, _ = first = found.setdefault(name, now)
+            if not len(first[1]):
+                raise solver.InputError("It has no faces.", f"Ground {name}", "Choose a mesh with faces.")
+            if len(now[0]) != len(vertices) or np.abs(now[0] - vertices).max() > STEADY * np.abs(vertices).max():
+                raise solver.InputError(f"Its shape is animated: at frame {frame:g} it is another than at "
+                                        f"{frames[0]:g}.", f"Ground {name}",
+                                        "Move it as a whole, or apply its shape and stand on that.")
+    return found
+
+
 def _plane(spec: GroundSpec, unit: float) -> Any:
     slope, heading = np.radians(spec.slope), np.radians(spec.heading)
     normal = np.array([-np.sin(slope) * np.cos(heading), -np.sin(slope) * np.sin(heading), np.cos(slope)])
     return solver.Plane(np.array([0.0, 0.0, unit * spec.height]), normal, spec.friction)
 
 
-def _triangles(scene: bpy.types.Scene, ob: Any) -> tuple[Array, NDArray[np.intp]]:
+def _triangles(scene: bpy.types.Scene, ob: Any) -> Shape:
     """Vertices in the object's own space, modifiers applied, and faces as triangles."""
-    layer = next((layer for layer in scene.view_layers if ob.name in layer.objects), None)
-    if layer is None:
-        raise solver.InputError("It is in no view layer.", f"Ground {ob.name}", "Tick its collection in the outliner.")
-    layer.update()
-    shaped = ob.evaluated_get(layer.depsgraph)
+    shaped = ob.evaluated_get(active_layer(scene).depsgraph)
     mesh = shaped.to_mesh()
     try:
         mesh.calc_loop_triangles()

@@ -130,7 +130,7 @@ def _read_constraint(ob: Any, bone: Any, constraint: Any, seen: _Constraints) ->
         seen.targets.update(name for name, target in ((constraint.subtarget, constraint.target),
                                                       (constraint.pole_subtarget, constraint.pole_target))
                             if target == ob and name and name != bone.name)
-    if constraint.mute or not constraint.is_valid or constraint.name.startswith(OVERLAY_NAME):
+    if constraint.mute or not constraint.is_valid or is_of_overlay(constraint):
         return
     if constraint.type in COPIES and bone.name not in seen.copied:
         subtarget = getattr(constraint, "subtarget", "")
@@ -151,7 +151,14 @@ def _read_constraint(ob: Any, bone: Any, constraint: Any, seen: _Constraints) ->
             above, left = above.parent, left - 1
 
 
-OVERLAY_NAME = "Heft"  # constraints of an overlay begin so; they are ours and say nothing about the rig
+OVERLAY_NAME = "Heft"           # constraints of an overlay begin so
+OVERLAY_MARK = "heft_overlay_of"  # custom property of an overlay: the rig it belongs to
+
+
+def is_of_overlay(constraint: Any) -> bool:
+    """Whether it is ours and says nothing about the rig; the name alone would claim an animator's own."""
+    return constraint.name.startswith(OVERLAY_NAME) and constraint.type == "COPY_TRANSFORMS" \
+        and constraint.target is not None and bool(constraint.target.get(OVERLAY_MARK))
 
 
 def _driven_bone(path: str) -> Iterable[str]:
@@ -169,4 +176,5 @@ def rest_in_world(rig: Rig, world: Array) -> tuple[Array, Array]:
     return rig.heads @ R.T + x, rig.tails @ R.T + x
 
 
-__all__ = ["BOUNDS", "OVERLAY_NAME", "Rig", "array_of", "read_rig", "rest_in_world", "skins_of"]
+__all__ = ["BOUNDS", "OVERLAY_MARK", "OVERLAY_NAME", "Rig", "array_of", "is_of_overlay", "read_rig", "rest_in_world",
+           "skins_of"]

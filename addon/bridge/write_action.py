@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 SUFFIX = " Heft"
 MOVED = 1e-6      # of the armature's own units: a location or scale that changes by less stays unkeyed
 TURNED = 1e-6
+MIRRORED = 1e-3   # a scale that differs by more from the one found in the pose is another one: it has signs
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,16 +74,29 @@ def channels(ob: bpy.types.Object, rig: Rig, samples: Samples, poses: Array, lin
         old, new = decomposed(before[:, n]), decomposed(after[:, n])
         if not rig.is_connected[i] and (i == links[0] or _differ(old[0], new[0], MOVED * _size(rig))):
             found.append(Channel(bone.name, "location", new[0]))
-        if i in mapped or _differ(old[1], new[1], TURNED):
+        is_turned = i in mapped or _differ(old[1], new[1], TURNED)
+        is_scaled = _differ(old[2], new[2], 10 * MOVED)
+        own_scale = _own_values(bone, "scale", 3, source, samples.frames)
+        if _differ(own_scale, old[2], MIRRORED):  # rotation and scale mean this pose only together
+            is_turned = is_scaled = is_turned or is_scaled
+        if is_turned:
             name, count = rotation_channel(bone.rotation_mode)
-            own = [source.get((bone_path(bone.name, name), k)) for k in range(count)]
-            before_it = np.array([value if curve is None else curve.evaluate(samples.frames[0])
-                                  for curve, value in zip(own, getattr(bone, name))])  # which turn it is in
+            before_it = _own_values(bone, name, count, source, samples.frames[:1])[0]  # which turn it is in
             start = keyed_rotation(old[1][:1], bone.rotation_mode, before_it)[0]
             found.append(Channel(bone.name, name, keyed_rotation(new[1], bone.rotation_mode, start)))
-        if _differ(old[2], new[2], 10 * MOVED):
+        if is_scaled:
             found.append(Channel(bone.name, "scale", new[2]))
     return found
+
+
+def _own_values(bone: Any, name: str, count: int, source: Mapping[tuple[str, int], Any], frames: Array) -> Array:
+    """(F, count) what the curves of a property say, or its value where it has none."""
+    out = np.empty((len(frames), count))
+    path = bone_path(bone.name, name)
+    for k, value in enumerate(getattr(bone, name)):
+        curve = source.get((path, k))
+        out[:, k] = value if curve is None or curve.mute else [curve.evaluate(frame) for frame in frames]
+    return out
 
 
 def _parent_moves(rig: Rig, carrier: Sequence[int], i: int) -> bool:
@@ -98,27 +112,33 @@ def _differ(a: Array, b: Array, slack: float) -> bool:
     return bool(np.abs(a - b).max() > slack)
 
 
-def write_curves(curves: Curves, found: Iterable[Channel], frames: Array) -> None:
+Span = tuple[float, float]   # first and last frame of the scene
+
+
+def write_curves(curves: Curves, found: Iterable[Channel], frames: Array, span: Span | None = None) -> None:
     """Replace keys within the frames, keep the motion outside them frame by frame."""
     for channel in found:
         path = bone_path(channel.bone, channel.name)
         for index in range(channel.values.shape[1]):
             curve = curves.ensure(path, index, channel.bone)
             rows = slice(None) if channel.rows is None else channel.rows
-            at, values = _with_surroundings(curve, frames[rows], channel.values[rows, index])
+            at, values = _with_surroundings(curve, frames[rows], channel.values[rows, index], span)
             for modifier in list(curve.modifiers):  # its effect is in the samples
                 curve.modifiers.remove(modifier)
             curve.mute = False
             write_keys(curve, at, values)
 
 
-def _with_surroundings(curve: Any, frames: Array, values: Array) -> tuple[Array, Array]:
+def _with_surroundings(curve: Any, frames: Array, values: Array, span: Span | None) -> tuple[Array, Array]:
     """Keys outside the frames, and every whole frame between them: cutting a curve must not bend what is left."""
-    if not len(curve.keyframe_points):
-        return frames, values
     keys = key_frames(curve)
+    reach = list(keys)
+    if span is not None and (len(curve.modifiers) or (len(keys) and curve.extrapolation == "LINEAR")):
+        reach += span  # it goes on beyond its keys, and what makes it do so is about to go
+    if not reach:
+        return frames, values
     outside = []
-    for low, high in ((keys.min(), frames[0] - 1e-3), (frames[-1] + 1e-3, keys.max())):
+    for low, high in ((min(reach), frames[0] - 1e-3), (frames[-1] + 1e-3, max(reach))):
         if low < high:
             whole = np.arange(np.ceil(low), np.floor(high) + 1.0)
             at = np.unique(np.concatenate((whole, keys[(keys >= low) & (keys <= high)])))
@@ -138,32 +158,40 @@ def check_writable(ob: bpy.types.Object) -> None:
         return
     if data.use_tweak_mode:
         raise solver.InputError("One of its strips is in tweak mode.", ob.name, "Leave tweak mode with Tab.")
+    solo = next((track for track in data.nla_tracks if track.is_solo), None)
+    if solo is not None:
+        raise solver.InputError(f"Its track {solo.name} plays solo and would hide the result.", ob.name,
+                                "Untick the star of the track in the nonlinear animation editor.")
     if data.action is not None and (data.action_blend_type != "REPLACE" or data.action_influence < 1.0):
         raise solver.InputError("Its action is layered over others.", ob.name,
                                 "Push it down to its own track, or set its blending to Replace and influence to 1.")
 
 
-def write_action(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], frames: Array) -> Any:
+def write_action(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], frames: Array, span: Span) -> Any:
     """A new action, shown on the object; returns it."""
     source, slot = original(ob)
+    if source is not None:
+        source.use_fake_user = True  # the object is about to let go of it
     if source is not None and hasattr(source, "slots") and slot is None:
         source = None  # an action without a slot animates nothing
     name = (source.name.removesuffix(SUFFIX) if source is not None else ob.name) + SUFFIX
     curves = copied_action(source, slot, name) if source is not None else new_action(actions, ob, name)
-    write_curves(curves, found, frames)
+    write_curves(curves, found, frames, span)
     mark_result(curves, source, slot)
     curves.action.use_fake_user = True
-    if source is not None:
-        source.use_fake_user = True
     show(ob, curves.action, curves.slot)
     return curves.action
 
 
-def write_track(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], frames: Array) -> Any:
+def write_track(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], frames: Array, span: Span) -> Any:
     """A new action on a track of its own; what was the active action goes to a muted track below it."""
     source, slot = original(ob)
-    action = write_action(actions, ob, found, frames)
+    action = write_action(actions, ob, found, frames, span)
     data: Any = ob.animation_data
+    if not data.use_nla:  # the result needs the tracks on, what was not seen before shall stay unseen
+        for track in data.nla_tracks:
+            track.mute = True
+        data.use_nla = True
     made = getattr(data, "action_slot", None)
     if source is not None and not any(s.action == source for track in data.nla_tracks for s in track.strips):
         below = data.nla_tracks.new()

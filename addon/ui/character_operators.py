@@ -71,17 +71,32 @@ class HEFT_OT_set_up(CharacterOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
+def forget(group: Any, kept: tuple[str, ...] = ()) -> None:
+    """All values of a group to their defaults, its lists empty."""
+    for prop in group.bl_rna.properties:
+        name = prop.identifier
+        if name in ("rna_type", "name", *kept):
+            continue
+        if prop.type == "COLLECTION":
+            getattr(group, name).clear()
+        elif prop.type == "POINTER":
+            forget(getattr(group, name))
+        else:
+            group.property_unset(name)
+
+
 class HEFT_OT_remove(CharacterOperator, bpy.types.Operator):
     bl_idname = "heft.remove"
     bl_label = "Remove from Character"
-    bl_description = "Forget the set-up, pushes, loads and grounds of this character. Actions and results stay"
+    bl_description = ("Forget all settings of this character and its bones, its pushes, loads and grounds. Actions, "
+                      "results and the arrows of pushes stay")
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: Any) -> set[str]:
         ob = character_of(context)
-        for name in ("pushes", "loads", "grounds", "contacts", "checklist", "report", "bars"):
-            getattr(ob.heft, name).clear()
-        ob.heft.is_set_up, ob.heft.verdict = False, ""
+        forget(ob.heft, kept=("push", "overlay"))  # results, and what it is as an arrow
+        for bone in ob.data.bones:
+            forget(bone.heft)
         return {"FINISHED"}
 
 
@@ -118,8 +133,7 @@ class HEFT_OT_mirror_bone(CharacterOperator, bpy.types.Operator):
         if source is None:
             self.report({"ERROR"}, "No bone is active. Select a bone in pose mode.")
             return {"CANCELLED"}
-        other = bones.get(bpy.utils.flip_name(source.name)) if hasattr(bpy.utils, "flip_name") else bones.get(
-            flipped(source.name))
+        other = bones.get(bpy.utils.flip_name(source.name))
         if other is None or other == source:
             self.report({"ERROR"}, f"{source.name} has no bone on the other side. Name sides .L and .R.")
             return {"CANCELLED"}
@@ -127,28 +141,6 @@ class HEFT_OT_mirror_bone(CharacterOperator, bpy.types.Operator):
             setattr(other.heft, name, getattr(source.heft, name))
         self.report({"INFO"}, f"Copied to {other.name}.")
         return {"FINISHED"}
-
-
-SIDES = (("left", "right"), ("Left", "Right"), ("LEFT", "RIGHT"))
-ENDS = (("L", "R"), ("l", "r"))
-
-
-def flipped(name: str) -> str:
-    """`hand.L` -> `hand.R`, `LeftHand` -> `RightHand`; the name itself where it has no side."""
-    for a, b in SIDES:
-        for word, other in ((a, b), (b, a)):
-            if word in name:
-                return name.replace(word, other, 1)
-    for a, b in ENDS:
-        for letter, other in ((a, b), (b, a)):
-            for mark in "._- ":
-                if name.endswith(mark + letter):
-                    return name[:-1] + other
-                if f"{mark}{letter}{mark}" in name:
-                    return name.replace(f"{mark}{letter}{mark}", f"{mark}{other}{mark}", 1)
-                if name.startswith(letter + mark):
-                    return other + name[1:]
-    return name
 
 
 class HEFT_OT_go_to(CharacterOperator, bpy.types.Operator):

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import session
 from .messages import character_of
+from .stored import is_in
 
 FORCE = (1.0, 0.65, 0.1, 0.9)
 COM = (1.0, 1.0, 0.3, 1.0)
@@ -139,7 +140,7 @@ def _draw_pushes(shader: Any, size: tuple[float, float], told: Any, ob: Any, sce
     if not told.show_pushes:
         return
     for item in ob.heft.pushes:
-        if item.object is None or not item.is_on:
+        if not item.is_on or not is_in(scene, item.object):
             continue
         own = item.object.heft.push
         is_acting = own.start <= scene.frame_current <= own.start + (1.0 if own.is_impulse else own.length)

@@ -7,10 +7,11 @@ from typing import Any
 import bpy
 
 from ..bridge.controllers import can_fall, controller_kind
-from ..bridge.read_fields import KINDS, kind_of
+from ..bridge.read_fields import kind_of, why_idle
 from . import session
 from .graph import balance_graph
 from .messages import NO_CHARACTER, character_of, push_word
+from .stored import is_in
 
 ICONS = {"GOOD": "CHECKMARK", "CARE": "ERROR", "STOP": "CANCEL"}
 LIGHTS = {"GOOD": "STRIP_COLOR_04", "CARE": "STRIP_COLOR_02", "STOP": "STRIP_COLOR_01"}  # green, amber, red
@@ -109,7 +110,7 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
         self._fields(context, told)
         bones = character_of(context).data
         for n, item in enumerate(told.pushes):
-            self._push(layout.box(), item, n, bones)
+            self._push(layout.box(), item, n, bones, context.scene)
         for n, item in enumerate(told.loads):
             box = layout.box()
             self._head(box, item, n, "loads", "MESH_CUBE", f"{item.kg:g} kg")
@@ -121,6 +122,8 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
                 row.prop(item, "start")
                 row.prop(item, "end")
             box.prop(item, "object", text="At")
+            if item.object is not None and not is_in(context.scene, item.object):
+                wrapped(box, context, "Its object was deleted: it hangs at the end of the bone.", "ERROR")
         for n, item in enumerate(told.grounds):
             box = layout.box()
             name = (item.object or item.collection)
@@ -137,9 +140,8 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
             return
         found = [ob for ob in context.scene.objects if kind_of(ob) != "NONE"]
         for ob in found:
-            kind = kind_of(ob).replace("_", " ").capitalize()
-            counts = f"{kind}, {ob.field.strength:g} N" if kind_of(ob) in KINDS else f"{kind} does not push characters"
-            self.layout.label(text=f"{ob.name}: {counts}", icon="FORCE_WIND", translate=False)
+            words = why_idle(context.scene, ob) or f"{kind_of(ob).capitalize()}, {ob.field.strength:g} N"
+            wrapped(self.layout, context, f"{ob.name}: {words}", "FORCE_WIND")
         if not found:
             wrapped(self.layout, context, "There is none yet: add a force field of type Wind or Force.", "INFO")
 
@@ -150,8 +152,8 @@ class HEFT_PT_world(_CharacterPanel, bpy.types.Panel):
         remove = row.operator("heft.remove_item", text="", icon="X")
         remove.kind, remove.index = kind, n
 
-    def _push(self, box: Any, item: Any, n: int, bones: Any) -> None:
-        if item.object is None:
+    def _push(self, box: Any, item: Any, n: int, bones: Any, scene: Any) -> None:
+        if not is_in(scene, item.object):
             self._head(box, item, n, "pushes", "ERROR", "Its arrow was deleted")
             return
         own = item.object.heft.push
@@ -238,8 +240,8 @@ class HEFT_PT_controller(_CharacterPanel, bpy.types.Panel):
                 if told.use_get_up:
                     column.prop(told, "get_up")
         row = layout.row(align=True)
-        row.operator("heft.save_preset", text="Save", icon="EXPORT")
-        row.operator("heft.load_preset", text="Load", icon="IMPORT")
+        row.operator("heft.save_preset", text="Save Preset", icon="EXPORT")
+        row.operator("heft.load_preset", text="Load Preset", icon="IMPORT")
 
 
 class HEFT_PT_bake(_CharacterPanel, bpy.types.Panel):

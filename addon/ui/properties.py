@@ -46,7 +46,7 @@ class HEFT_PG_push(bpy.types.PropertyGroup):
     bone: StringProperty(name="Bone", description="The bone that is pushed; empty: the one the arrow points at")
     start: FloatProperty(name="Start", description="Frame at which it begins", default=10.0, precision=1)
     length: FloatProperty(name="Length", description="How many frames it lasts", default=5.0, min=0.1, precision=1)
-    strength: FloatProperty(name="Strength", description="Newtons (an impulse: newton seconds). 50 nudges a grown "
+    strength: FloatProperty(name="Strength", description="Newtons (an impulse: newton seconds). 60 nudges a grown "
                             "person, 200 shoves, 600 tackles. Can be keyed", default=200.0, min=0.0, soft_max=2000.0)
     is_impulse: BoolProperty(name="Impulse", description="A blow: all of it at once, however long a frame is")
 

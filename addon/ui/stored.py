@@ -16,9 +16,14 @@ def number(x: float) -> float:
     return float(str(np.float32(x)))
 
 
+def is_in(scene: Any, ob: Any | None) -> bool:
+    """Whether an object is there. A list that points at one keeps it in the file when it is deleted."""
+    return ob is not None and scene.objects.get(ob.name) == ob
+
+
 def setup_of(ob: Any) -> Setup:
     """What a character's panel says."""
-    told = ob.heft
+    told, scenes = ob.heft, ob.users_scene
     kind = controller_kind(told.controller)
     group = getattr(told, kind.id.lower())
     dials: dict[str, float | bool] = {}
@@ -27,17 +32,20 @@ def setup_of(ob: Any) -> Setup:
         value = bool(value) if dial.is_switch else number(value)
         if value != dial.default:
             dials[dial.name] = value
+    def is_there(other: Any | None) -> bool:
+        return any(is_in(scene, other) for scene in scenes)
+
     return Setup(
         mass=number(told.mass), build=told.build,
         parts={bone.name: part for bone in ob.data.bones if (part := _part(bone)) != Part()},
         start=told.start if told.use_range else None, end=told.end if told.use_range else None,
         ease_in=number(told.ease_in), ease_out=number(told.ease_out), amount=number(told.amount),
         goal=told.goal, goal_bone=told.goal_bone, controller=told.controller, dials=dials,
-        pushes=tuple(_push(item.object) for item in told.pushes if item.is_on and item.object is not None),
+        pushes=tuple(_push(item.object) for item in told.pushes if item.is_on and is_there(item.object)),
         use_fields=told.use_fields,
         loads=tuple(LoadSpec(item.bone, number(item.kg), float(item.start) if item.use_frames else None,
                              float(item.end) if item.use_frames else None,
-                             item.object.name if item.object is not None else "")
+                             item.object.name if is_there(item.object) else "")
                     for item in told.loads if item.is_on),
         grounds=tuple(GroundSpec(item.object.name if item.object is not None else "",
                                  item.collection.name if item.object is None and item.collection is not None else "",

@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
+from .._link import solver
 from .character_operators import CharacterOperator
 from .messages import character_of
 
@@ -15,6 +16,10 @@ STRENGTHS = {"NUDGE": 60.0, "SHOVE": 200.0, "TACKLE": 600.0}
 def active_bone(context: Any, ob: Any) -> Any | None:
     """The active bone, if the animator is posing; its selection elsewhere means nothing."""
     return ob.data.bones.active if ob.mode == "POSE" else None
+
+
+def no_bones(ob: Any) -> Exception:
+    return solver.InputError("It has no bones any more.", ob.name, "Undo that, or select another armature.")
 
 
 class HEFT_OT_add_push(CharacterOperator, bpy.types.Operator):
@@ -31,6 +36,8 @@ class HEFT_OT_add_push(CharacterOperator, bpy.types.Operator):
         from mathutils import Matrix, Vector
 
         ob, scene = character_of(context), context.scene
+        if not len(ob.pose.bones):
+            return self.refuse(no_bones(ob))
         bone = active_bone(context, ob)
         posed = ob.pose.bones[bone.name] if bone is not None else None
         empty: Any = bpy.data.objects.new("Push", None)
@@ -70,6 +77,8 @@ class HEFT_OT_add_load(CharacterOperator, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[str]:
         ob = character_of(context)
+        if not len(ob.data.bones):
+            return self.refuse(no_bones(ob))
         bone = self.bone or (b.name if (b := active_bone(context, ob)) is not None else _hand(ob))
         if bone not in ob.data.bones:
             self.report({"ERROR"}, f"There is no bone {bone!r}. Select the bone that carries the load in pose mode.")

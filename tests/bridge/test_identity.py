@@ -63,6 +63,17 @@ def test_connected_bones_and_uneven_scale_of_leaves() -> None:
     check(ob)
 
 
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (1, -1, 1), (-1, -1, 1), (-1, -1, -1)])
+@pytest.mark.parametrize("is_keyed", [False, True])
+def test_mirrored_bones(scale, is_keyed: bool) -> None:
+    ob = make_armature(bpy, PERSON)
+    key_sway(bpy, ob)
+    ob.pose.bones["forearm.L"].scale = scale
+    if is_keyed:
+        ob.pose.bones["forearm.L"].keyframe_insert("scale", frame=1)
+    check(ob)
+
+
 def test_animated_object_with_scale_and_parents() -> None:
     ob = make_armature(bpy, PERSON)
     key_sway(bpy, ob)

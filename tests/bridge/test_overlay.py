@@ -87,3 +87,99 @@ def test_muted_constraints_need_no_overlay() -> None:
             constraint.mute = True
     degrees, metres, baked = round_trip(bpy, ob)
     assert baked.output == "ACTION" and degrees < DEGREES and metres < METRES
+
+
+def overlay_of(ob):
+    return next(child for child in ob.children if child.type == "ARMATURE")
+
+
+def bake(ob, **told):
+    return finish(bake_character(bpy.data, bpy.context.scene, ob, Setup(start=1, end=25, **told)))
+
+
+def test_an_animators_own_constraint_is_left_alone_whatever_its_name() -> None:
+    ob = with_ik_legs()
+    own = ob.pose.bones["head"].constraints.new("COPY_ROTATION")
+    own.name, own.target, own.subtarget = "Heft look", ob, "root"
+    other = ob.pose.bones["head"].constraints.new("COPY_TRANSFORMS")
+    other.name, other.target, other.subtarget, other.influence = "Heft follow", ob, "root", 0.1
+    before = facts(ob)
+    baked = bake(ob)
+    assert baked.study.figure.rig.is_live[baked.study.figure.rig.index["head"]]
+    assert remove_overlay(bpy.data, ob) and facts(ob) == before
+
+
+def test_baking_again_keeps_the_influence_and_its_keys() -> None:
+    ob = with_ik_legs()
+    first = bake(ob, pushes=(PUSH,))
+    carrier = overlay_of(ob)
+    for frame, value in ((1, 0.0), (25, 0.75)):
+        carrier["influence"] = value
+        carrier.keyframe_insert('["influence"]', frame=frame)
+    keys = all_keys(first.action)
+    shown = world_poses(bpy.context.scene, ob, range(1, 26))
+    bpy.context.scene.frame_set(25)
+    again = bake(ob, pushes=(PUSH,))
+    assert all_keys(again.action) == keys and ('["influence"]', 0) in keys, "physics is not baked on physics"
+    assert distance(shown, world_poses(bpy.context.scene, ob, range(1, 26))) < (DEGREES, METRES)
+    assert overlay_of(ob)["influence"] == pytest.approx(0.75) and overlay_of(ob).name == "Person Heft"
+
+
+def test_an_unkeyed_influence_is_kept() -> None:
+    ob = with_ik_legs()
+    bake(ob)
+    overlay_of(ob)["influence"] = 0.5
+    bake(ob)
+    assert overlay_of(ob)["influence"] == 0.5
+
+
+def test_a_bake_that_fails_leaves_the_earlier_overlay(monkeypatch) -> None:
+    from addon.bridge import overlay
+
+    ob = with_ik_legs()
+    bake(ob)
+    bpy.context.scene.frame_set(1)
+    carrier, before = overlay_of(ob), facts(ob)
+    monkeypatch.setattr(overlay, "free_bones", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        bake(ob)
+    assert ob.children == (carrier,) and facts(ob) == before and len(bpy.data.armatures) == 2
+
+
+def test_keys_are_seen_after_an_overlay() -> None:
+    ob = make_armature(bpy, PERSON)
+    key_sway(bpy, ob)
+    before = world_poses(bpy.context.scene, ob, range(1, 26))
+    first = bake(ob, pushes=(PUSH,), output="OVERLAY")
+    bake(ob, output="ACTION")
+    assert distance(before, world_poses(bpy.context.scene, ob, range(1, 26))) < (DEGREES, METRES)
+    assert not ob.children and first.action.use_fake_user
+
+
+def test_renaming_a_bone_does_not_keep_the_overlay_from_going() -> None:
+    ob = with_ik_legs()
+    before = world_poses(bpy.context.scene, ob, range(1, 26))
+    bake(ob, pushes=(PUSH,))
+    ob.data.bones["shin.L"].name = "calf.L"
+    bpy.context.scene.frame_set(4)
+    assert remove_overlay(bpy.data, ob)
+    assert not len(ob.animation_data.drivers) and ob.pose.bones["calf.L"].constraints[0].influence == 1.0
+    assert distance(before, world_poses(bpy.context.scene, ob, range(1, 26))) < (DEGREES, METRES)
+
+
+def test_an_overridden_collection_takes_no_overlay_and_the_scene_does(tmp_path) -> None:
+    ob = with_ik_legs()
+    home, scene = bpy.data.collections.new("Home"), bpy.context.scene
+    scene.collection.children.link(home)
+    scene.collection.objects.unlink(ob)
+    home.objects.link(ob)
+    path = str(tmp_path / "rig.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.collections = ["Home"]
+    scene = bpy.context.scene
+    scene.collection.children.link(wanted.collections[0])
+    made = wanted.collections[0].override_hierarchy_create(scene, bpy.context.view_layer)
+    ob = next(each for each in made.all_objects if each.type == "ARMATURE")
+    assert bake(ob).output == "OVERLAY" and overlay_of(ob).name in scene.collection.objects

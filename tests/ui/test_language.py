@@ -34,6 +34,27 @@ def test_every_entry_of_every_language_is_a_label_of_the_interface() -> None:
         assert all(word.strip() for word in words.values())
 
 
+def test_no_two_buttons_of_the_tab_have_one_name_and_all_have_a_german_one() -> None:
+    """The same word would mean a weight in one panel and a file in another."""
+    from addon.ui.translations import WORDS
+
+    tree = ast.parse((UI / "panels.py").read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)
+             and getattr(node.func, "attr", "") in ("operator", "operator_menu_enum")]
+    texts = [key.value.value for node in calls for key in node.keywords
+             if key.arg == "text" and isinstance(key.value, ast.Constant) and key.value.value]
+    assert {"Push", "Load", "Load Preset"} <= set(texts) and len(texts) == len(set(texts))
+    assert set(texts) <= set(WORDS["de_DE"])
+
+
+def test_a_push_is_named_alike_in_button_and_tooltip() -> None:
+    from addon.ui.properties import HEFT_PG_push
+    from addon.ui.world_operators import STRENGTHS
+
+    words = HEFT_PG_push.bl_rna.properties["strength"].description
+    assert all(f"{newtons:g} {size.lower()}s" in words for size, newtons in STRENGTHS.items())
+
+
 def test_blender_gets_the_table_in_both_contexts() -> None:
     from addon.ui.translations import table
 

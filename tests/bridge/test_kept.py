@@ -1,0 +1,113 @@
+"""Nothing of the animator's is lost by a bake: actions, cycles, what plays beyond the range, tracks."""
+
+import numpy as np
+import pytest
+
+from addon.bridge.settings import PushSpec, Setup
+from addon.job import bake_character, finish
+from solver import InputError
+from tests.bridge.round_trip import DEGREES, METRES, distance, world_poses
+from tests.rigs import PERSON, key_sway, make_armature
+
+bpy = pytest.importorskip("bpy")
+PUSH = PushSpec(bone="chest", start=8, length=4, newtons=250.0, direction=(1.0, 0.3, 0.0))
+RANGE = range(1, 26)
+
+
+@pytest.fixture
+def person():
+    ob = make_armature(bpy, PERSON)
+    key_sway(bpy, ob)
+    return ob
+
+
+def bake(ob, **told):
+    return finish(bake_character(bpy.data, bpy.context.scene, ob, Setup(**told)))
+
+
+def poses(ob, frames=RANGE):
+    return world_poses(bpy.context.scene, ob, frames)
+
+
+def curves(ob):
+    action = ob.animation_data.action
+    return action.layers[0].strips[0].channelbags[0].fcurves if hasattr(action, "layers") and len(action.layers) \
+        else action.fcurves
+
+
+def add_track(ob):
+    """The shown action once more, on a track."""
+    data = ob.animation_data
+    track = data.nla_tracks.new()
+    strip = track.strips.new("idle", 1, data.action.copy())
+    if hasattr(strip, "action_slot"):
+        strip.action_slot = strip.action.slots[0]
+    return track
+
+
+def same(a, b) -> bool:
+    degrees, metres = distance(a, b)
+    return degrees < DEGREES and metres < METRES
+
+
+@pytest.mark.skipif(bpy.app.version < (4, 4), reason="slots came with 4.4")
+def test_an_action_without_a_slot_stays_in_the_file(person) -> None:
+    source = person.animation_data.action
+    person.animation_data.action_slot = None
+    bake(person, start=1, end=10)
+    assert person.animation_data.action != source and source.use_fake_user
+
+
+def test_a_result_whose_original_was_deleted_is_baked_as_it_is(person) -> None:
+    first = bake(person, pushes=(PUSH,))
+    bpy.data.actions.remove(bpy.data.actions["Person sway"])
+    shown = poses(person)
+    second = bake(person)
+    assert second.action != first.action and same(shown, poses(person))
+
+
+def test_a_track_whose_original_was_deleted_is_baked_as_it_is(person) -> None:
+    bake(person, pushes=(PUSH,), output="NLA")
+    bpy.data.actions.remove(bpy.data.actions["Person sway"])
+    shown = poses(person)
+    bake(person)
+    assert same(shown, poses(person))
+
+
+def test_a_cycle_is_baked_over_the_scene(person) -> None:
+    for curve in curves(person):
+        curve.modifiers.new("CYCLES")
+    bpy.context.scene.frame_end = 45
+    before = poses(person, range(1, 46))
+    baked = bake(person)
+    assert list(baked.study.samples.frames[[0, -1]]) == [1, 45] and same(before, poses(person, range(1, 46)))
+
+
+@pytest.mark.parametrize("goes_on", ["CYCLES", "LINEAR"])
+def test_what_plays_beyond_the_range_still_plays(person, goes_on) -> None:
+    for curve in curves(person):
+        if goes_on == "CYCLES":
+            curve.modifiers.new("CYCLES")
+        else:
+            curve.extrapolation = "LINEAR"
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 60
+    before = poses(person, range(61))
+    bake(person, start=1, end=25)
+    assert same(before, poses(person, range(61)))
+
+
+def test_a_result_on_a_track_is_seen_where_tracks_were_off(person) -> None:
+    other = add_track(person)
+    person.animation_data.use_nla = False
+    before = poses(person)
+    bake(person, output="NLA")
+    assert person.animation_data.use_nla and other.mute and same(before, poses(person))
+    assert np.ptp(poses(person), axis=0).max() > 0.1
+
+
+@pytest.mark.parametrize("output", ["ACTION", "NLA"])
+def test_a_solo_track_is_refused_with_the_way_out(person, output) -> None:
+    add_track(person).is_solo = True
+    with pytest.raises(InputError, match="plays solo") as told:
+        bake(person, output=output)
+    assert "star" in str(told.value) and len(bpy.data.actions) == 2
