@@ -26,12 +26,11 @@ venv = @bash .ci/venv
 lint = $(1)/bin/python -m ruff check && $(1)/bin/python -m mypy
 pytest = $(1)/bin/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
 
-# What touches Blender runs in its own environment (bpy wants an older numpy than the judges), one process a test run:
-# a crash of one worker would hide the others' results.
+# What touches Blender runs in its own environment (bpy wants an older numpy than the judges).
 BLENDER_TESTS = tests/bridge tests/ui tests/command
 SCENE_TESTS = tests/scenes
 PLATFORM ?=
-blender = $(1)/bin/python -m pytest $(BLENDER_TESTS) $(PYTEST_ARGS)
+blender = $(1)/bin/python -m pytest -n $(JOBS) $(BLENDER_TESTS) $(PYTEST_ARGS)
 
 .PHONY: demo sheets scenes extension install-test test matrix test-3.11 test-3.13 test-oldest blender test-bpy-4.2 test-bpy-4.5 test-bpy-5.0 test-bpy-5.2 grid \
 	bench clean
