@@ -5,6 +5,8 @@ import pytest
 
 from solver import Character, Load, Motion, Push, QuasiPhysical, Result, Scene, State, Step, bake, finish
 from solver.numerics import rotation
+from solver.physics.dynamics import dynamics, point_jacobian
+from solver.physics.kinematics import forward, place
 from solver.references.clip import RUN
 from tests.clips.shared import needs_clips
 from tests.controllers.pushed import clip, part
@@ -91,3 +93,26 @@ def test_the_references_quantities_are_computed_once(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(controller.clip, "_moments", lambda number: (runs.append(id(inner(number))), inner(number))[1])
     finish(bake(scene, controller))
     assert len(set(runs)) >= 1 and inner.cache_info().misses == -(-controller.clip.steps // RUN)
+
+
+def test_every_step_of_the_way_back_balances_to_the_last() -> None:
+    """M a + h = tau + J^T f + J_ext^T f_ext + aid, and the speed changes by a dt, also where the keys are reached."""
+    character, motion = clip("made_squat", 30)
+    scene = Scene(character, motion, pushes=(Push.constant("chest", (0.0, 60.0, 0.0), 0.2, 0.1),))
+    controller = QuasiPhysical(scene)
+    track, tree, links = controller.clip, controller.tree, controller.clip.character.points.link
+    state, arrived, before = controller.start(), 0, True
+    for k in range(track.steps):
+        step = controller.calm_step(state, k)
+        is_calm = step is not None
+        step = controller.step(state, k) if step is None else step
+        pose = forward(tree, track.shape.at(k).offsets, state.position, state.rotations)
+        now = dynamics(tree, track.shape.at(k), pose, state.velocity, step.acceleration, scene.gravity)
+        J = point_jacobian(tree, now, links, place(pose, links, track.shape.points))
+        acting = step.torque + np.einsum("pin,pi->n", J, step.forces) + step.external
+        acting[:6] += step.aid
+        assert np.abs(now.force - acting).max() < 1e-6
+        assert np.abs(step.state.velocity - state.velocity - track.dt[k] * step.acceleration).max() < 1e-9
+        arrived += is_calm and not before
+        state, before = step.state, is_calm
+    assert arrived == 1

@@ -13,6 +13,7 @@ chains, and damping is 2 zeta omega (the paper's omega zeta is half of critical)
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import isfinite
 
 import numpy as np
@@ -101,7 +102,7 @@ class QuasiPhysical:
         if acts or self._load_masses.any() or load_masses(self.scene.loads, now).any():
             self._is_home = False
         elif not self._is_home and self._has_come_home(state, k):
-            self.start(k)
+            return self._arrive(state, k)
         if not self._is_home:
             return None
         moment = self.clip.moment(k)
@@ -110,6 +111,22 @@ class QuasiPhysical:
         torque[:6] = 0.0
         return Step(self._keys(k + 1), moment.a, torque, moment.torque[:6].copy(), self.footing.calm(k, moment),
                     moment.forces, np.zeros(self.tree.nv), np.zeros(len(self.scene.loads)))
+
+    def _arrive(self, state: State, k: int) -> Step:
+        """The last step of the way back: simulated, and what it takes to end on the keys is accounted for."""
+        made = self.step(state, k)
+        shape = self.clip.shape.at(k)
+        pose = forward(self.tree, shape.offsets, state.position, state.rotations)
+        M = dynamics(self.tree, shape, pose, state.velocity, made.acceleration, self.scene.gravity).M
+        assert M is not None
+        self.start(k + 1)
+        self.footing.calm(k, self.clip.moment(k))
+        keys = self._keys(k + 1)
+        a = (keys.velocity - state.velocity) / float(self.clip.dt[k])
+        extra = M @ (a - made.acceleration)
+        torque = made.torque + extra
+        torque[:6] = 0.0
+        return replace(made, state=keys, acceleration=a, torque=torque, aid=made.aid + extra[:6])
 
     def _has_come_home(self, state: State, k: int) -> bool:
         clip = self.clip
