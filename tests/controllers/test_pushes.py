@@ -178,8 +178,8 @@ def test_the_whole_range_of_the_dials_is_stable(stiffness: float, physicality: f
 
 
 SLOW = {   # on the way home, but not there after three seconds
-    "jump_up_balance_cmu_02_04": "800 N just before the jump, firm and with hardly any help: a foot lands 10 cm off its "
-                                 "place, 0.12 and 0.21 rad are left",
+    "jump_up_balance_cmu_02_04": "800 N just before the jump, firm and with hardly any help: a foot lands 10 cm off, "
+                                 "0.12 and 0.21 rad are left",
     "swing_on_bar_cmu_43_02": "hangs on nothing, soft and with hardly any help, and swings on: 0.12 rad are left after "
                               "200 N, 0.28 after 800",
 }
