@@ -34,17 +34,15 @@ def minimise(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Ar
     if info:
         raise np.linalg.LinAlgError("Q is not positive definite")
     m, equalities = len(low), len(g)
-    # V = [c; E^T; G] L^-T, so that all products with Q^-1 = L^-T L^-1 between are products of its rows
-    V = dtrtrs(factor, np.concatenate((c[None], E.T, G)).T, lower=1, overwrite_b=1)[0].T
+    active: list[int] = guess or []
+    # V = [c; E^T; G; C_active] L^-T, so that all products with Q^-1 = L^-T L^-1 between are products of its rows
+    V = dtrtrs(factor, np.concatenate((c[None], E.T, G, C[active])).T, lower=1, overwrite_b=1)[0].T
     P = V @ V.T
-    Vl, Vr = V[:1 + m], V[1 + m:]
+    Vl, Vr, T = V[:1 + m], V[1 + m:], P[1 + m:]
+    bounds = np.concatenate((g, u[active]))
     F_left, f_left = F - P[1:1 + m, 1:1 + m], f + P[1:1 + m, 0]
     ridge = RIDGE * float(np.add.reduce(F.diagonal())) / m if m else 0.0
     F_left.reshape(-1)[::m + 1] += ridge
-    active: list[int] = guess or []
-    T, bounds = P[1 + m:], g
-    if active:
-        Vr, bounds, T = _with_rows(factor, V, m, g, C, u, active)
     for _ in range(PASSES):
         if len(T):
             Z, right = T[:, 1 + m:].copy(), T[:, :1 + m].copy()
@@ -76,7 +74,7 @@ def minimise(Q: Array, c: Array, E: Array, F: Array, f: Array, low: Array, G: Ar
             return a, l, active
         worst = (excess > 0.0).nonzero()[0]
         active = kept + [int(row) for row in worst[np.argsort(-excess[worst])][:NEW_ROWS]]
-        Vr, bounds, T = _with_rows(factor, V, m, g, C, u, active)
+        Vr, bounds, T = _with_rows(factor, V[:1 + m + equalities], m, g, C, u, active)
     try:
         a, l = _whole(Q, c, E, F, f, low, G, g, C, u, ridge)
     except (ValueError, ArithmeticError):
