@@ -1,6 +1,7 @@
 # make test      lint, types and tests; sets up .venv and .venv-bpy-5.0 by itself   (PYTHON=python3.13 chooses another)
 # make matrix    the same on Python 3.11 and 3.13, on the oldest numpy and scipy, on Blender 4.2 to 5.2, and the grid
 # make blender   the tests of the add-on on Blender 4.2, 4.5, 5.0 and 5.2, as Python modules
+# make other-blenders   what of it `make test` leaves: all but the add-on's tests on 5.0
 # make grid      the tests marked exhaustive: every clip, rate and push (about an hour)
 # make bench     one table of measurements
 # make demo      bakes the walk with pushes without a window: .blend, report and contact sheet in build/demo
@@ -32,7 +33,7 @@ SCENE_TESTS = tests/scenes
 PLATFORM ?=
 blender = $(1)/bin/python -m pytest -n $(JOBS) $(BLENDER_TESTS) $(PYTEST_ARGS)
 
-.PHONY: demo sheets scenes extension install-test test matrix test-3.11 test-3.13 test-oldest blender test-bpy-4.2 test-bpy-4.5 test-bpy-5.0 test-bpy-5.2 grid \
+.PHONY: demo sheets scenes extension install-test test matrix test-3.11 test-3.13 test-oldest blender other-blenders test-bpy-4.2 test-bpy-4.5 test-bpy-5.0 test-bpy-5.2 grid \
 	bench clean
 
 test:
@@ -45,6 +46,10 @@ test:
 matrix: test-3.11 test-3.13 test-oldest blender grid
 
 blender: test-bpy-4.2 test-bpy-4.5 test-bpy-5.0 test-bpy-5.2
+
+other-blenders: test-bpy-4.2 test-bpy-4.5 test-bpy-5.2
+	$(venv) .venv-bpy-5.0 "$(PYTHON311)" bpy-5.0
+	.venv-bpy-5.0/bin/python -m pytest -n $(JOBS) $(SCENE_TESTS) $(PYTEST_ARGS)
 
 test-bpy-4.2 test-bpy-4.5 test-bpy-5.0: test-bpy-%:
 	$(venv) .venv-bpy-$* "$(PYTHON311)" bpy-$*

@@ -152,12 +152,8 @@ class Recorder:
         return out
 
     def _depth(self, paths: Array) -> Array:
-        times = self._scene.motion.times
-        depth = np.zeros(len(times))
-        if paths.shape[1]:
-            for f, time in enumerate(times):
-                depth[f] = max(0.0, -float(self._clip.terrain.probe(paths[f], float(time)).distance.min()))
-        return depth
+        distance = self._clip.terrain.probe_over(paths, self._scene.motion.times).distance
+        return np.maximum(-distance.min(1, initial=0.0), 0.0)
 
     def _balance(self, roots: Array, paths: Array) -> tuple[Array, Array]:
         """ZMP of the ground's and the helper's forces together, and its margin inside the touching points."""

@@ -64,14 +64,13 @@ def channels(ob: bpy.types.Object, rig: Rig, samples: Samples, poses: Array, lin
     assert ob.pose is not None
     # a bone whose parent goes another way than itself needs keys even if it is none of the links
     asked = [i for i in range(len(rig)) if carrier[i] >= 0 or _parent_moves(rig, carrier, i)]
-    before = basis_of(ob, rig, samples.poses, asked)
-    after = basis_of(ob, rig, poses, asked)
+    before, after = (decomposed(basis_of(ob, rig, each, asked)) for each in (samples.poses, poses))
     found: list[Channel] = []
     mapped = set(links)
     source = {(curve.data_path, curve.array_index): curve for curve in curves_of(ob)}
     for n, i in enumerate(asked):
         bone = ob.pose.bones[i]
-        old, new = decomposed(before[:, n]), decomposed(after[:, n])
+        old, new = ([part[:, n] for part in parts] for parts in (before, after))
         if not rig.is_connected[i] and (i == links[0] or _differ(old[0], new[0], MOVED * _size(rig))):
             found.append(Channel(bone.name, "location", new[0]))
         is_turned = i in mapped or _differ(old[1], new[1], TURNED)

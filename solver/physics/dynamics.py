@@ -128,10 +128,11 @@ class Points:
         return Points(self.position[n], self.velocity[n], self.acceleration[n], self.drift[n])
 
 
-def coming_height(ground: Probe, points: Points, dt: float) -> Array:
-    """(P,) distance from the ground after one step of the integrator, to second order:
+def coming_height(ground: Probe, points: Points, dt: float | Array) -> Array:
+    """(..., P) distance from the ground after one step of the integrator (dt, or (..., 1) of many), to second order:
     q (+) dt (v + dt a) moves a point by  dt J v + dt^2 (J a + Jdot v / 2)."""
-    moved = points.velocity - ground.velocity + dt * (points.acceleration - 0.5 * points.drift)
+    each = dt if isinstance(dt, float) else dt[..., None]
+    moved = points.velocity - ground.velocity + each * (points.acceleration - 0.5 * points.drift)
     return np.asarray(ground.distance + dt * ((ground.normal * moved) @ _ONES))
 
 

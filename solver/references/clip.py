@@ -167,11 +167,9 @@ class Clip:
         motion = dynamics(tree, shape, pose, v, a, self.scene.gravity, mass_matrix=False)
         contact = points(pose, motion, self.character.points.link, shape.points)
         touching = self.schedule.touching[run]
-        probes = [self.terrain.probe(contact.position[n], float(self.times[run][n])) for n in range(len(v))]
-        edges, edge_forces = self._contact_forces(probes, motion, contact, touching)
-        height = np.stack([probe.distance for probe in probes])
-        next_height = np.stack([coming_height(probe, contact.at(n), float(self.dt[run][n]))
-                                for n, probe in enumerate(probes)])
+        ground = self.terrain.probe_over(contact.position, self.times[run])
+        edges, edge_forces = self._contact_forces(ground, motion, contact, touching)
+        next_height = coming_height(ground, contact, self.dt[run, None])
         forces = (edge_forces[..., None] * edges).sum(-2)
         torque = motion.force - _generalised(tree, self.character.points.link, motion, contact, forces)
         goal, goal_acceleration = motion.com, motion.com_acceleration
@@ -182,26 +180,24 @@ class Clip:
         w = (own @ motion.V[..., :3, None])[..., 0]
         alpha = (own @ motion.A[..., :3, None])[..., 0]
         return [Moment(pose.position[n], pose.R[n], v[n], a[n], w[n], alpha[n],
-                       contact.at(n), height[n], next_height[n],
+                       contact.at(n), ground.distance[n], next_height[n],
                        goal[n], goal_acceleration[n], edge_forces[n], forces[n], torque[n], touching[n])
                 for n in range(len(v))]
 
-    def _contact_forces(self, probes: list[Probe], motion: Dynamics, contact: Points,
+    def _contact_forces(self, ground: Probe, motion: Dynamics, contact: Points,
                         touching: Bools) -> tuple[Array, Array]:
         """[Levine2012] 2.3: the cone forces that leave least to the root,
         lambda* = argmin_{>=0} |u*_{1..6} - B_6 lambda|^2 + ridge |lambda|^2."""
         steps, count = touching.shape
-        normals, frictions = (np.concatenate([getattr(probe, part) for probe in probes])
-                              for part in ("normal", "friction"))
-        edges = cone_edges(normals, frictions).reshape(steps, count, 4, 3)
+        edges = cone_edges(ground.normal.reshape(-1, 3), ground.friction.reshape(-1)).reshape(steps, count, 4, 3)
         arms = (contact.position - motion.pose.position[:, None])[:, :, None]
         turns = rotation.cross(np.broadcast_to(arms, edges.shape), edges) @ motion.pose.R[:, None, 0]
         B6 = np.concatenate((edges, turns), axis=-1)                               # (steps, P, 4, 6)
         forces = np.zeros((steps, count, 4))
         for n in np.flatnonzero(touching.any(1)):
-            B6_n = B6[n, touching[n]].reshape(-1, 6)
+            B6_n = B6[n].compress(touching[n], axis=0).reshape(-1, 6)
             H = B6_n @ B6_n.T
-            H.ravel()[::len(H) + 1] += RIDGE * np.trace(H) / len(H)
+            H.reshape(-1)[::len(H) + 1] += RIDGE * float(np.add.reduce(H.diagonal())) / len(H)
             forces[n, touching[n]] = solve_nonnegative_qp(H, -B6_n @ motion.force[n, :6]).reshape(-1, 4)
         return edges, forces
 

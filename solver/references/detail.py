@@ -34,12 +34,18 @@ def with_detail(clip: Clip, frames: Ints, positions: Array, rotations: Array, sh
     turned = rotation.add(rotations, shares[:, None, None] * clip.residual[frames])
     if not len(clip.character.points):
         return out, turned
-    wanted, planned = _wanted(clip, keys, positions, rotations, shares)
+    astray = np.arange(len(keys))
+    if clip.terrain.is_level:  # where the keys are followed exactly, they have their detail already
+        moved = (positions != clip.positions[keys]).any(-1) | (rotations != clip.rotations[keys]).any((-2, -1))
+        astray = moved.nonzero()[0]
+    runs = [astray[start:start + RUN] for start in range(0, len(astray), RUN)]
+    wanted, planned = (np.zeros((len(keys), len(clip.character.points), 3)) for _ in range(2))
+    for run in runs:
+        wanted[run], planned[run] = _wanted(clip, keys[run], positions[run], rotations[run], shares[run])
     if not clip.terrain.is_level:
         standing = clip.schedule.touching[keys] & (shares == 1.0)[:, None]
         wanted[..., 2] += drops(clip, clip.times[keys], wanted, planned, standing)
-    for start in range(0, len(keys), RUN):
-        run = slice(start, start + RUN)
+    for run in runs:
         shape = clip.shape.at(keys[run])
         for _ in range(ROUNDS):
             turned[run] = _nearer(clip, shape.offsets, shape.points, out[run], turned[run], wanted[run])
@@ -47,28 +53,18 @@ def with_detail(clip: Clip, frames: Ints, positions: Array, rotations: Array, sh
 
 
 def _wanted(clip: Clip, keys: Ints, positions: Array, rotations: Array, shares: Array) -> tuple[Array, Array]:
-    """(n, P, 3) where the points should be, and where they are planned."""
-    links = clip.character.points.link
-    wanted, planned = np.empty((len(keys), len(links), 3)), np.empty((len(keys), len(links), 3))
-    for start in range(0, len(keys), RUN):
-        run = slice(start, start + RUN)
-        shape, now = clip.shape.at(keys[run]), keys[run]
-        own, reached = (place(forward(clip.tree, shape.offsets, *pose), links, shape.points) for pose in (
-            (clip.planned.positions[now], clip.planned.rotations[now]), (positions[run], rotations[run])))
-        wanted[run], planned[run] = reached + shares[run, None, None] * (own - clip.paths[now]), own
-        for n, time in enumerate(clip.times[now]):
-            wanted[start + n] = _above_ground(clip, float(time), wanted[start + n], own[n], reached[n])
-    return wanted, planned
-
-
-def _above_ground(clip: Clip, time: float, wanted: Array, own: Array, reached: Array) -> Array:
-    """(P, 3) `wanted` with no point deeper than in the keys or where it was simulated."""
-    ground = clip.terrain.probe(wanted, time)
-    if ground.distance.min() >= 0.0:
-        return wanted
-    deepest = np.minimum(*(clip.terrain.probe(points, time).distance for points in (own, reached)))
-    short = np.maximum(np.minimum(deepest, 0.0) - ground.distance, 0.0)
-    return np.asarray(wanted + short[:, None] * ground.normal)
+    """(n, P, 3) where the points should be, no deeper than in the keys or where they were simulated; and where they
+    are planned."""
+    shape, times, links = clip.shape.at(keys), clip.times[keys], clip.character.points.link
+    own, reached = (place(forward(clip.tree, shape.offsets, *pose), links, shape.points) for pose in (
+        (clip.planned.positions[keys], clip.planned.rotations[keys]), (positions, rotations)))
+    wanted = reached + shares[:, None, None] * (own - clip.paths[keys])
+    ground = clip.terrain.probe_over(wanted, times)
+    if ground.distance.min(initial=0.0) < 0.0:
+        deepest = np.minimum(*(clip.terrain.probe_over(points, times).distance for points in (own, reached)))
+        short = np.maximum(np.minimum(deepest, 0.0) - ground.distance, 0.0)
+        wanted += short[..., None] * ground.normal
+    return wanted, own
 
 
 def _nearer(clip: Clip, offsets: Array, local: Array, positions: Array, rotations: Array, wanted: Array) -> Array:

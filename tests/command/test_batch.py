@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -81,14 +82,15 @@ def test_clips_times_characters_times_variants(clips, tmp_path) -> None:
 def test_a_killed_job_is_reported_and_done_again(clips, tmp_path, moment) -> None:
     out = tmp_path / "out"
     before = {path: digest(path) for path in clips.iterdir()}
-    for _ in range(5):  # writing is short: it may be over before it is seen
+    for _ in range(5):  # writing is short, a machine may be busy: the job may be over before it is seen
         batch = start("batch", clips, "--out", out, "--workers", 1, "--no-sheets", "--again")
         victim = wait_for(lambda pid=batch.pid: children(pid))[0]
         if moment == "early":
             time.sleep(1.0)
         else:
             wait_for(lambda: list(out.glob(".a.*.part*")) or (out / "a.report.json").exists(), 100.0, look=0.0005)
-        os.kill(victim, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
         _, told = batch.communicate(timeout=200)
         if not (out / "a.blend").exists():
             break
