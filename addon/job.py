@@ -77,20 +77,24 @@ Reading = Generator[Stage, None, Study]
 Baking = Generator[Stage, None, Baked]
 
 
-def frame_range(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> tuple[int, int]:
-    """The frames to bake: as told, else those of the action or of its strips, else the scene's.
+def moving_range(scene: bpy.types.Scene, ob: bpy.types.Object) -> tuple[int, int]:
+    """The frames of the action or of its strips, else the scene's.
 
     An action that is repeated without end plays over the whole scene.
     """
     curves = [curve for curve in actions.curves_of(ob) if len(curve.keyframe_points)]
     if any(actions.is_cyclic(curve) for curve in curves):
-        natural = scene.frame_start, scene.frame_end
-    elif curves:
+        return scene.frame_start, scene.frame_end
+    if curves:
         low = min(curve.range()[0] for curve in curves)
         high = max(curve.range()[1] for curve in curves)
-        natural = int(np.floor(low)), int(np.ceil(high))
-    else:
-        natural = actions.strip_range(ob) or (scene.frame_start, scene.frame_end)
+        return int(np.floor(low)), int(np.ceil(high))
+    return actions.strip_range(ob) or (scene.frame_start, scene.frame_end)
+
+
+def frame_range(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> tuple[int, int]:
+    """The frames to bake: as told, else all that move."""
+    natural = moving_range(scene, ob)
     first = setup.start if setup.start is not None else natural[0]
     last = setup.end if setup.end is not None else natural[1]
     if last <= first:
@@ -102,6 +106,7 @@ def frame_range(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> t
 def read(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Reading:
     """Sample the character and everything around it; the scene is left as it was."""
     first, last = frame_range(scene, ob, setup)
+    begins, ends = moving_range(scene, ob)
     if ob.name not in scene.objects:
         raise solver.InputError("It is not in this scene.", ob.name, "Choose a character of this scene.")
     if ob.mode == "EDIT":
@@ -124,7 +129,7 @@ def read(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Reading:
         samples = replace(samples, shapes=read_shapes(scene, setup, samples.frames))
     yield Stage("Preparing", 0, 1)
     figure = read_character(ob, rig, samples, setup, unit, rate)
-    told = read_scene(scene, figure, samples, setup, unit, rate)
+    told = read_scene(scene, figure, samples, setup, unit, rate, (begins < first, last < ends))
     return Study(figure, samples, told, unit, setup)
 
 
@@ -180,7 +185,7 @@ def write(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, study: Study,
     figure, samples, setup = study.figure, study.samples, study.setup
     poses: Array = new_poses(samples, figure.changes(result.motion), study.unit)
     if output == "OVERLAY":
-        return overlay.write_overlay(data, scene, ob, figure, samples, poses)
+        return overlay.write_overlay(data, scene, ob, figure, samples, poses, study.scene.goes_on)
     found = channels(ob, figure.rig, samples, poses, figure.body.links, figure.body.carrier)
     if setup.use_reduction:
         size = float(scale_of(samples.world[0]).mean())

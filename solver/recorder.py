@@ -182,10 +182,11 @@ class Recorder:
             notes.append(Note("info", f"Nothing touches the ground in {int(bare.sum())} frames although the body is "
                               "carried: the helper force does it. Mark the contact, or add what it holds.", frame))
         first, last = self._scene.range
-        if last + 1 < len(deviation) and (deviation[last] > POP_NOTE or shifted[last] > POP_SHIFT):
+        comes_before, comes_after = self._scene.goes_on
+        if (comes_after or last + 1 < len(deviation)) and (deviation[last] > POP_NOTE or shifted[last] > POP_SHIFT):
             notes.append(Note("warning", f"The range ends {_apart(deviation[last], shifted[last])} from the keys, "
                               "which come back at once. Ease out, or bake to a later frame.", last))
-        if first > 0 and (deviation[first] > POP_NOTE or shifted[first] > POP_SHIFT):
+        if (comes_before or first > 0) and (deviation[first] > POP_NOTE or shifted[first] > POP_SHIFT):
             notes.append(Note("warning", f"The range begins {_apart(deviation[first], shifted[first])} from the keys. "
                               "Bake from an earlier frame, or ease in.", first))
         worst = int(extra_slide.argmax())

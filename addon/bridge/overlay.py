@@ -2,9 +2,9 @@
 """An overlay armature carries the result of a rig whose bones are held by constraints.
 
 Its bones follow nothing but their keys. Each deform bone of the rig gets one more constraint, the last in its stack,
-that copies its overlay bone; one number on the overlay, `influence`, blends them all. Controls and their keys are not
-touched, and taking the overlay away leaves the rig as it was. It plays without the add-on: constraints and drivers
-are Blender's own.
+that copies its overlay bone; one number on the overlay, `influence`, blends them all, and outside the frames that were
+baked the rig is on its own. Controls and their keys are not touched, and taking the overlay away leaves the rig as it
+was. It plays without the add-on: constraints and drivers are Blender's own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .actions import Curves, copied_action, curves_of, mark_result, new_action, original, show, shown, write_keys
+from .actions import (
+    CONSTANT,
+    Curves,
+    copied_action,
+    curves_of,
+    mark_result,
+    new_action,
+    original,
+    show,
+    shown,
+    write_keys,
+)
 from .channels import decomposed, keyed_rotation
 from .convert import Array, inverse
 from .edit_bones import free_bones
@@ -27,6 +38,7 @@ if TYPE_CHECKING:
     import bpy
 
 INFLUENCE = "influence"
+IN_RANGE = "in_range"      # 1, or keyed to be 0 outside the frames that were baked
 VARIABLE = "heft"          # of every driver that reads an overlay's influence
 SOLVERS = ("IK", "SPLINE_IK")
 
@@ -65,8 +77,9 @@ def followers(figure: Figure) -> list[int]:
 
 
 def write_overlay(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, figure: Figure, samples: Samples,
-                  poses: Array) -> Any:
-    """Make the overlay anew, key it, and let the rig follow; returns its action.
+                  poses: Array, goes_on: tuple[bool, bool]) -> Any:
+    """Make the overlay anew, key it, and let the rig follow; returns its action. `goes_on`: whether the rig's motion
+    does, before and after the samples.
 
     An earlier one goes only when the new one is there, and hands on its influence and what animates that.
     """
@@ -75,6 +88,7 @@ def write_overlay(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, figur
     carrier = _new_armature(data, scene, ob, rig, bones)
     curves = _new_curves(data, carrier, earlier)
     write_curves(curves, _channels(carrier, rig, bones, poses), samples.frames)
+    _key_range(curves, samples.frames, goes_on)
     mark_result(curves, *original(ob))
     curves.action.use_fake_user = True
     show(carrier, curves.action, curves.slot)
@@ -102,7 +116,7 @@ def _new_armature(data: Any, scene: bpy.types.Scene, ob: Any, rig: Rig, bones: l
         raise
     carrier.parent = ob  # goes where the rig goes: its keys are in the rig's own space
     carrier.matrix_parent_inverse.identity()
-    carrier[INFLUENCE], carrier[OVERLAY_MARK] = 1.0, ob.name
+    carrier[INFLUENCE], carrier[IN_RANGE], carrier[OVERLAY_MARK] = 1.0, 1.0, ob.name
     carrier.id_properties_ui(INFLUENCE).update(min=0.0, max=1.0, soft_min=0.0, soft_max=1.0,
                                                description="How much of the physical result is shown")
     carrier.hide_render = True
@@ -118,9 +132,18 @@ def _new_curves(data: Any, carrier: Any, earlier: Any | None) -> Curves:
         return new_action(data.actions, carrier, name)
     curves = copied_action(action, slot, name)
     for path, index in [(curve.data_path, curve.array_index) for curve in curves]:
-        if path.startswith("pose.bones["):
+        if path.startswith("pose.bones[") or path == f'["{IN_RANGE}"]':
             curves.remove(path, index)
     return curves
+
+
+def _key_range(curves: Curves, frames: Array, goes_on: tuple[bool, bool]) -> None:
+    """Where the rig's own motion goes on beyond the frames, the overlay is not there."""
+    before, after = goes_on
+    keys = [(frames[0] - 1.0, 0.0)] * before + [(frames[0], 1.0)] + [(frames[-1] + 1.0, 0.0)] * after
+    if len(keys) > 1:
+        at, values = np.array(keys).T
+        write_keys(curves.ensure(f'["{IN_RANGE}"]', 0, ""), at, values, CONSTANT)
 
 
 def _hand_on(earlier: Any, carrier: Any) -> None:
@@ -183,18 +206,20 @@ def _chain(bone: Any, constraint: Any) -> list[str]:
 
 
 def _drive(constraint: Any, channel: str, carrier: Any, ends: tuple[float, float]) -> None:
-    """From the first value at influence 0 to the second at 1; no expression, so that it plays without scripts."""
+    """From the first value at influence 0, or outside the range, to the second at 1; no expression, so that it plays
+    without scripts."""
     curve = constraint.driver_add(channel)
     for modifier in list(curve.modifiers):
         curve.modifiers.remove(modifier)
     write_keys(curve, np.array([0.0, 1.0]), np.array(ends))
     curve.extrapolation = "CONSTANT"
     driver = curve.driver
-    driver.type = "AVERAGE"
-    variable = driver.variables.new()
-    variable.name, variable.type = VARIABLE, "SINGLE_PROP"
-    variable.targets[0].id = carrier
-    variable.targets[0].data_path = f'["{INFLUENCE}"]'
+    driver.type = "MIN"
+    for name, number in ((VARIABLE, INFLUENCE), (IN_RANGE, IN_RANGE)):
+        variable = driver.variables.new()
+        variable.name, variable.type = name, "SINGLE_PROP"
+        variable.targets[0].id = carrier
+        variable.targets[0].data_path = f'["{number}"]'
 
 
 def _reads_overlay(curve: Any, but: Any | None) -> bool:

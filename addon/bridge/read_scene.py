@@ -54,8 +54,8 @@ def watched_values(ob: Any, watched: Sequence[Any]) -> dict[str, tuple[Any, str]
 
 
 def read_scene(scene: bpy.types.Scene, figure: Figure, samples: Samples, setup: Setup, unit: float,
-               rate: float) -> Any:
-    """The solver's Scene."""
+               rate: float, goes_on: tuple[bool, bool] = (False, False)) -> Any:
+    """The solver's Scene; `goes_on`: whether the motion does, before and after the samples."""
     clock = _Clock(samples.frames, rate)
     places = link_places(figure.character, figure.assembly.motion)
     kind: Mapping[str, Literal["com", "none", "body"]] = {"COM": "com", "NONE": "none", "BONE": "body"}
@@ -73,7 +73,7 @@ def read_scene(scene: bpy.types.Scene, figure: Figure, samples: Samples, setup: 
         amount=_amount(samples, setup, clock),
         mask=_mask(figure, setup),
         contacts=tuple(_contact(contact, clock) for contact in setup.contacts),
-        ease=(setup.ease_in / rate, setup.ease_out / rate), **_release(setup, clock))
+        ease=(setup.ease_in / rate, setup.ease_out / rate), goes_on=goes_on, **_release(setup, clock))
 
 
 class _Clock:

@@ -178,6 +178,7 @@ class Scene:
     ease: tuple[float, float] = (0.0, 0.0)       # s, at both ends of the range
     substeps: int | None = None                  # per frame; None: as many as the controller needs
     release: Release | None = None               # when it is let go and falls; None: never
+    goes_on: tuple[bool, bool] = (False, False)  # whether keys that are not given here come before and after `motion`
 
     def __post_init__(self) -> None:
         character, motion = self.character, self.motion

@@ -183,3 +183,17 @@ def test_an_overridden_collection_takes_no_overlay_and_the_scene_does(tmp_path) 
     made = wanted.collections[0].override_hierarchy_create(scene, bpy.context.view_layer)
     ob = next(each for each in made.all_objects if each.type == "ARMATURE")
     assert bake(ob).output == "OVERLAY" and overlay_of(ob).name in scene.collection.objects
+
+
+def test_outside_a_baked_part_the_rig_is_on_its_own() -> None:
+    ob = with_ik_legs()
+    scene, frames = bpy.context.scene, range(1, 26)
+    before = world_poses(scene, ob, frames)
+    finish(bake_character(bpy.data, scene, ob, Setup(pushes=(PUSH,), start=6, end=16)))
+    after = world_poses(scene, ob, frames)
+    for part, is_same in ((slice(0, 5), True), (slice(9, 16), False), (slice(16, 25), True)):
+        degrees, metres = distance(before[part], after[part])
+        assert (degrees < DEGREES and metres < METRES) == is_same
+    finish(bake_character(bpy.data, scene, ob, Setup(pushes=(PUSH,), start=1, end=25)))
+    degrees, _ = distance(before[16:], world_poses(scene, ob, frames)[16:])
+    assert degrees > 0.1, "baked again as a whole, it is there throughout"

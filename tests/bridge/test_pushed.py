@@ -176,3 +176,12 @@ def test_cancelling_leaves_everything_as_it_was() -> None:
         job.close()
         assert ob.animation_data.action == source and all_keys(source) == keys and len(bpy.data.actions) == 1
         assert (scene.frame_current, scene.frame_subframe) == (17, 0.25) and not mesh.hide_viewport
+
+
+@pytest.mark.parametrize("end, is_told", [(14, True), (25, False)])
+def test_a_range_that_ends_while_the_push_still_shows_says_so(end, is_told) -> None:
+    ob = make_armature(bpy, PERSON)
+    key_sway(bpy, ob)
+    baked = bake(ob, Setup(start=1, end=end, pushes=(PUSH,), mass=75.0))
+    told = [note for note in baked.result.notes if "The range ends" in note.sentence]
+    assert bool(told) == is_told and all("Ease out" in note.sentence for note in told)
