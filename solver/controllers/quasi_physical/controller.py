@@ -41,7 +41,7 @@ HUMAN_MASS = 75.0      # kg; the same newtons move a dog more, so its paws grip 
 WATCHED = 0.18         # leg lengths: points lower than this must not go under the ground
 NEARLY = 0.1           # rad: joints this near to a limit get a row
 CALM = 0.7             # a point already inside comes out by this factor per step: no pop
-HOME, CALMED = 1e-5, 1e-4  # rad or m, and per second: this near to its keys a body is on them
+HOME, CALMED = 5e-5, 5e-4  # rad or m, and per second: this near to its keys, which nobody sees, a body is put on them
 AGAIN, BELOW = 3, 0.9  # a step that goes too fast is solved again, so often at most, for this share of FASTEST
 FASTEST = 30.0         # rad/s beyond the reference (m/s for the root), more than a kicking knee reaches: a safety net
 TOO_FAST = f"A joint would have moved faster than {FASTEST:.0f} rad/s; it was slowed down."
@@ -130,11 +130,11 @@ class QuasiPhysical:
 
     def _has_come_home(self, state: State, k: int) -> bool:
         clip = self.clip
-        if np.abs(state.velocity - clip.v[k]).max() > CALMED or self.path.farthest > HOME:
+        if max(np.abs(state.velocity - clip.v[k]).max(), np.abs(self.path.rate).max()) > CALMED:
             return False
         turns = rotation.subtract(state.rotations, clip.rotations[k])
         return bool(max(np.abs(turns).max(), np.abs(state.position - clip.positions[k]).max(),
-                        self.footing.farthest) < HOME)
+                        np.abs(self.path.offset).max(), self.footing.farthest) < HOME)
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step that overflows is caught by `_finish`
     def step(self, state: State, k: int) -> Step:

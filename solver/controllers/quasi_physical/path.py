@@ -51,11 +51,6 @@ class Path:
         self.offset = self.offset + dt * self.rate
         return self.offset
 
-    @property
-    def farthest(self) -> float:
-        """m, or m/s: how far from home."""
-        return float(max(np.abs(self.offset).max(), np.abs(self.rate).max()))
-
     def ahead(self, seconds: Array) -> Array:
         """(n, 2) where the particle will be if nothing else pushes; who flies, flies until it lands."""
         w = 0.0 if self._is_free else self.return_rate
