@@ -15,7 +15,7 @@ from .model.result import Note, Phase, Result, Step
 from .model.scene import Scene
 from .model.state import State
 from .numerics import rotation
-from .physics.balance import margin, pressed_height, support_polygon, zero_moment_point
+from .physics.balance import margins, pressed_height, zero_moment_point
 from .physics.shape import shape_of
 from .physics.trajectory import com_path, point_paths
 from .references.detail import with_detail
@@ -126,15 +126,15 @@ class Recorder:
         planted = _settled(planted, scene.motion.times)
         slide, reference_slide = self._slide(paths, planted), self._slide(before, planted)
         depth, reference_depth = self._depth(paths), self._depth(before)
-        zmp, margins = self._balance(motion.positions, paths)
+        zmp, inside = self._balance(motion.positions, paths)
         touches = self._fallen.touches(shape, motion)
         depth = self._fallen.depths(shape, motion, depth, self._phases)
-        self._fallen.balance(touches, motion, self._aid, zmp, margins)
+        self._fallen.balance(touches, motion, self._aid, zmp, inside)
         remarks = self._remarks(slide - reference_slide, weight, follows, deviation,
                                 np.linalg.norm(motion.positions - scene.motion.positions, axis=1))
         notes = (*clip.notes, *self._controller.notes, *remarks)
         return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
-                      margins, deviation, slide, reference_slide, depth, reference_depth, notes,
+                      inside, deviation, slide, reference_slide, depth, reference_depth, notes,
                       tuple(points.limbs[n].name for n in points.limb), weight, tuple(self._phases), touches)
 
     def _slide(self, paths: Array, contacts: Bools) -> Array:
@@ -166,11 +166,7 @@ class Recorder:
         moment += (R @ self._aid[:, 3:, None])[..., 0]  # joint-space root torque is in the root's own axes
         force = self._forces.sum(1) + self._aid[:, :3]
         zmp = zero_moment_point(roots, np.concatenate((moment, force), axis=1), ground)
-        margins = np.full(len(roots), np.nan)
-        for f in range(len(roots)):
-            if self._contacts[f].any() and np.isfinite(zmp[f]).all():
-                margins[f] = margin(support_polygon(paths[f, self._contacts[f]]), zmp[f])
-        return zmp, margins
+        return zmp, margins(paths, self._contacts, zmp)
 
     def _remarks(self, extra_slide: Array, weight: float, follows: Bools, deviation: Array,
                  shifted: Array) -> list[Note]:

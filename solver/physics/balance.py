@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..model.arrays import Array
+from ..model.arrays import Array, Bools
 from .support import hull
+
+RUN = 128     # frames handled at once
+SAME = 1e-9   # m: nearer places are one
 
 
 def zero_moment_point(position: Array, wrench: Array, ground: Array | float) -> Array:
@@ -54,3 +57,27 @@ def margin(polygon: Array, point: Array) -> float:
         return -distance
     inside = bool((edge[:, 0] * (p - a)[:, 1] - edge[:, 1] * (p - a)[:, 0] >= 0.0).all())
     return distance if inside else -distance
+
+
+def margins(places: Array, touching: Bools, points: Array) -> Array:
+    """(F,) `margin` of points (F, 2 or 3) in the hulls of the touching ones of places (F, P, 2 or 3), nan where none
+    touches or there is no point: without the hulls, by
+
+        margin = min over directions n of max over corners of n . (corner - point)
+
+    whose minima lie where two corners are as far along n, or straight away from one of them."""
+    out = np.full(len(points), np.nan)
+    known = np.flatnonzero(touching.any(1) & np.isfinite(points).all(-1))
+    for run in np.array_split(known, -(-len(known) // RUN)) if len(known) else ():
+        off = places[run, :, :2] - points[run, None, :2]                           # (n, P, 2)
+        first, second = np.triu_indices(off.shape[1], 1)
+        apart = (off[:, second] - off[:, first])[..., ::-1] * np.array([1.0, -1.0])   # across the line of two
+        n = np.concatenate((apart, -apart, -off), axis=1)                          # (n, D, 2)
+        length = np.sqrt((n * n).sum(-1))
+        reach = n @ off.swapaxes(-1, -2)                                           # (n, D, P)
+        reach[np.broadcast_to(~touching[run, None], reach.shape)] = -np.inf
+        farthest = reach.max(-1) / np.maximum(length, SAME)
+        farthest[length < SAME] = np.inf                                           # two at one place say nothing
+        least = farthest.min(-1)
+        out[run] = np.where(np.isfinite(least), least, 0.0)                        # or all are at the point itself
+    return out

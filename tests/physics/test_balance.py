@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solver.numerics import rotation
-from solver.physics.balance import margin, support_polygon, zero_moment_point
+from solver.physics.balance import margin, margins, support_polygon, zero_moment_point
 from solver.physics.dynamics import dynamics
 from solver.physics.kinematics import forward
 from solver.physics.shape import shape_of
@@ -118,3 +118,23 @@ def test_the_zmp_works_on_stacks_of_frames() -> None:
     for f in range(7):
         assert np.array_equal(stacked[f], zero_moment_point(positions[f], wrench[f], 0.2), equal_nan=True)
     assert np.isnan(stacked[3]).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
+def test_margins_of_many_frames_are_those_of_their_polygons(count) -> None:
+    rng = np.random.default_rng(count)
+    places, points = rng.uniform(-1.0, 1.0, (300, count, 3)), rng.uniform(-1.0, 1.0, (300, 3))
+    touching = rng.random((300, count)) < 0.8
+    places[:50, 1:] = places[:50, :1]            # all at one place
+    if count > 2:
+        places[50:100, 2] = 0.5 * (places[50:100, 0] + places[50:100, 1])   # on a line
+        touching[50:100, 3:] = False
+    points[100:110] = np.nan
+    points[110:120] = places[110:120, 0]
+    found = margins(places, touching, points)
+    for f in range(300):
+        if touching[f].any() and np.isfinite(points[f]).all():
+            polygon = support_polygon(places[f, touching[f]])
+            assert found[f] == pytest.approx(margin(polygon, points[f]), abs=1e-8)
+        else:
+            assert np.isnan(found[f])
