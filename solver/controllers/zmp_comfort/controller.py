@@ -31,6 +31,7 @@ from ...physics.support import Support, nearest, widened, wrench_map, zmp
 from ...references.clip import Clip
 from .comfort import STILL, UNLOADED, Act, Demand, Stop
 from .feet import Feet
+from .floor import Floor
 from .leaning import course_of
 from .parts import Levers, find_parts
 from .settings import USUAL, Settings
@@ -132,6 +133,7 @@ class ZmpComfort:
         self._find_freedoms()
         self._props = self._find_props()
         self._stops = Stops(clip, self.parts, self.strength.Q, self._standing)
+        self._floor = Floor(clip, self._upper)
         self._steady = tuple(push for push in scene.pushes if not _is_blow(push))
         self._blows = tuple(push for push in scene.pushes if _is_blow(push))
         self.diagnoses: dict[int, Diagnosis] = {}     # per frame of the motion, of its last sub-step
@@ -251,7 +253,7 @@ class ZmpComfort:
         if is_disturbed:
             self._stance.lean_over(k, dt, motion, support, self._tip, self.course)
         a = self._track(k, state, v)
-        demand, before = None, a
+        demand, before, resting = None, a, still
         acts: list[Act] = []
         is_flying = not touching.any() and not self._stance.is_carried(k)
         if is_flying and is_disturbed:
@@ -277,18 +279,22 @@ class ZmpComfort:
                 self._slacken(before, a, dt)
             a = self._tip_over(k, dt, state, v, a, demand, motion, is_flying)
             is_flying = is_flying and not self._tip.is_on
+            after, resting = self._floor.stopped(k, dt, state, v + dt * a, motion, H)
+            if resting.any():
+                a = (after - v) / dt
         return self._finish(k, dt, state, v, a, before, first, steady + sudden, J, ground, touching, masses, demand,
-                            support, tuple(acts), is_flying)
+                            support, tuple(acts), is_flying, resting)
 
     # -- the pieces ----------------------------------------------------------------------------------------------
 
     def _sudden(self, k: int, motion: Dynamics) -> Array:
         """(nv,) the blows whose middle is in this step, each delivered whole: spread over the steps that it lasts, the
-        answer to its first part would meet the second, and the response would depend on the frame rate."""
+        answer to its first part would meet the second, and the response would depend on the frame rate. Of a blow
+        across an end of the range, what lies within it counts."""
         out, times = np.zeros(self.tree.nv), self.clip.times
         for push in self._blows:
-            start, stop = float(push.times[0]), float(push.times[-1])
-            if times[k] <= 0.5 * (start + stop) < times[k + 1]:
+            start, stop = max(float(push.times[0]), float(times[0])), min(float(push.times[-1]), float(times[-1]))
+            if start < stop and times[k] <= 0.5 * (start + stop) < times[k + 1]:
                 out += (stop - start) / self.clip.dt[k] * pushed(self.tree, motion, (push,), start, stop)
         return out
 
@@ -492,8 +498,8 @@ class ZmpComfort:
 
     def _finish(self, k: int, dt: float, state: State, v: Array, a: Array, before: Array, first: Dynamics,
                 external: Array, J: Array, ground: Probe, touching: Bools, masses: Array, demand: Demand | None,
-                support: Support | None, acts: tuple[Act, ...], is_flying: bool) -> ComfortStep:
-        """Integrate and account for every force."""
+                support: Support | None, acts: tuple[Act, ...], is_flying: bool, resting: Array) -> ComfortStep:
+        """Integrate and account for every force; `resting` (nv,) is what the floor gives under hands and head."""
         clip, tree = self.clip, self.tree
         assert first.M is not None
         after = v + dt * a
@@ -515,7 +521,7 @@ class ZmpComfort:
         aid = torque[:6].copy()
         torque[:6] = 0.0
         Z, target, polygon, balance = self._balance_of(needed, state, first, support, is_flying, k)
-        stress, overload, yielding = self._burden(demand, before, a, torque, acts, k)
+        stress, overload, yielding = self._burden(demand, before, a, torque - resting, acts, k)
         diagnosis = Diagnosis(stress, overload, acts, yielding, Z, target, polygon, balance)
         self.diagnoses[self._frame(k + 1)] = diagnosis
         return ComfortStep(State(float(clip.times[k + 1]), position, rotations, after), whole, torque, aid, touching,
@@ -562,7 +568,8 @@ class ZmpComfort:
               touching: Bools, masses: Array) -> ComfortStep:
         """Lost, and nobody took over: the pose is held where it is by the helper force."""
         return self._finish(k, dt, state, np.zeros(self.tree.nv), np.zeros(self.tree.nv), np.zeros(self.tree.nv),
-                            first, external, J, ground, touching, masses, None, None, (), False)
+                            first, external, J, ground, touching, masses, None, None, (), False,
+                            np.zeros(self.tree.nv))
 
     def _frame(self, k: int) -> int:
         return self.scene.range[0] + int(np.searchsorted(self.clip.frame_step, k))
