@@ -178,7 +178,6 @@ def test_every_blow_is_absorbed_or_ends_at_rest(momentum: float, direction: tupl
     assert lowest(scene, ZmpComfort(scene)) < 0.005
 
 
-@pytest.mark.xfail(strict=True, reason="since a blow arrives whole, 0.0206 rad are left after four seconds")
 def test_who_may_not_fall_is_held_by_the_helper_force() -> None:
     scene = struck(60.0, (-1.0, 0.0, 0.0))
     controller = ZmpComfort(scene, replace(USUAL, use_fall=False))

@@ -251,7 +251,7 @@ class ZmpComfort:
         if sudden.any() and support is not None and settings.use_balance and settings.use_fall:
             self._judge(k, motion, support, state.time)     # a blow that throws it over does so at once
         if is_disturbed:
-            self._stance.lean_over(k, dt, motion, support, self._tip, self.course)
+            self._stance.lean_over(k, dt, motion, support, self._tip, self.course, bool(steady.any()))
         a = self._track(k, state, v)
         demand, before, resting = None, a, still
         acts: list[Act] = []
