@@ -410,6 +410,24 @@ def test_a_clip_with_any_load_keeps_its_promises(name: str, kilograms: float) ->
     keeps_its_promises(carried(name, kilograms))
 
 
+def test_an_overloaded_bone_is_named_once_with_its_worst_frame() -> None:
+    character, motion = synthetic.squat(rate=30)
+    run = rolled(Scene(character, motion, loads=(Load("chest", 50.0),), substeps=1))
+    said = [note for note in run.controller.notes if note.bone is not None]
+    assert len({note.bone for note in said}) == len(said) > 3
+    for note in said:
+        each = [step.overload[character.index(note.bone)] for step in run.steps]
+        assert note.sentence == f"It needs up to {100.0 * max(each):.0f} % more strength than it has."
+        assert note.frame == int(np.argmax(each))
+
+
+def test_a_blow_is_taken_by_bones_and_stops_and_not_blamed_on_muscles() -> None:
+    character, motion = synthetic.squat(rate=30)
+    scene = Scene(character, motion, pushes=(Push.impulse("chest", (-100.0, 0.0, 0.0), 0.5),))
+    result = finish(bake(scene, ZmpComfort(scene)))
+    assert not {note.bone for note in result.notes} & {"spine", "chest", "neck", "head"}
+
+
 def test_every_frame_has_its_diagnosis() -> None:
     scene = squat(8.0)
     controller = ZmpComfort(scene, weak_back())

@@ -54,6 +54,7 @@ NEARBY = 0.004         # m outside that a sole and the helper take up without ti
 MENDS = 3              # times that the pelvis looks again at where Z has come to
 FASTEST = 30.0         # rad/s beyond the reference: a safety net
 SLACKEST, RESUME = 0.9, 0.5   # how far it stops pulling; of the time to ease back, in which it begins again
+TOO_MUCH = 0.05        # share beyond its strength from which on a joint complains
 MISSED, GIVE_UP = 3.0, 0.08   # rad/s2, s: a joint that misses its keys by so much stops pulling at them in this time
 
 
@@ -209,6 +210,7 @@ class ZmpComfort:
         self._outside = 0.0                               # s since Z left the support
         self._pressed = np.zeros(len(clip.character.points))
         self._told: set[str] = set()
+        self._worst: dict[str, tuple[float, int]] = {}    # per bone: overload, place among the notes
         self._stopped = np.zeros(self.tree.nv, dtype=bool)
         v = clip.v[k] if k else self.course.v[0]
         return State(float(clip.times[k]), clip.positions[k], clip.rotations[k], v)
@@ -521,7 +523,8 @@ class ZmpComfort:
         aid = torque[:6].copy()
         torque[:6] = 0.0
         Z, target, polygon, balance = self._balance_of(needed, state, first, support, is_flying, k)
-        stress, overload, yielding = self._burden(demand, before, a, torque - resting, acts, k)
+        is_struck = bool((v != state.velocity).any())
+        stress, overload, yielding = self._burden(demand, before, a, None if is_struck else torque - resting, k)
         diagnosis = Diagnosis(stress, overload, acts, yielding, Z, target, polygon, balance)
         self.diagnoses[self._frame(k + 1)] = diagnosis
         return ComfortStep(State(float(clip.times[k + 1]), position, rotations, after), whole, torque, aid, touching,
@@ -541,28 +544,34 @@ class ZmpComfort:
         return support.lifted(Z), support.lifted(target), support.polygon, \
             "lost" if self.is_lost else "tipping" if self._tip.is_on else "kept" if kept else "outside"
 
-    def _burden(self, demand: Demand | None, before: Array, a: Array, torque: Array, acts: tuple[Act, ...],
+    def _burden(self, demand: Demand | None, before: Array, a: Array, torque: Array | None,
                 k: int) -> tuple[Array, Array, Bools]:
-        """(stress of the keys, stress that is left, joints that gave way), per link."""
+        """(stress of the keys, stress that is left, joints that gave way), per link. `torque` (nv,) is what muscles
+        give; None in the step of a blow, which bones and stops take, so that only what it leaves to do counts."""
         count = len(self.clip.character)
         if demand is None:
             return np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)
         Q, link = self.strength.Q, self.tree.dof_link
         asked = demand.share(demand.stress(demand.torque(Q @ before)))
-        left = demand.share(demand.stress(Q @ (torque + self._armature * a)))
+        given = demand.torque(Q @ a) if torque is None else Q @ (torque + self._armature * a)
+        left = demand.share(demand.stress(given))
         asked[:6] = left[:6] = 0.0
         left[self._stopped] = 0.0     # held by its stop, not by muscle
         stress, overload = np.zeros(count), np.zeros(count)
         np.maximum.at(stress, link, asked)
         np.maximum.at(overload, link, left)
         yielding = (stress > 1e-9) & self._is_upper
-        for i in np.flatnonzero(overload > 0.05):
-            name = self.clip.character.names[i]
-            if name not in self._told:
-                self._told.add(name)
-                self.notes.append(Note("warning", f"It needs {100 * overload[i]:.0f} % more strength than it has.",
-                                       self._frame(k), name))
+        for i in np.flatnonzero(overload > TOO_MUCH):
+            self._complain(self.clip.character.names[i], float(overload[i]), self._frame(k))
         return stress, overload, yielding
+
+    def _complain(self, bone: str, overload: float, frame: int) -> None:
+        """One note per bone, of the frame where it is worst."""
+        worst, place = self._worst.get(bone, (0.0, len(self.notes)))
+        if overload > worst:
+            self._worst[bone] = overload, place
+            sentence = f"It needs up to {100 * overload:.0f} % more strength than it has."
+            self.notes[place:place + 1] = [Note("warning", sentence, frame, bone)]
 
     def _hold(self, state: State, k: int, dt: float, first: Dynamics, external: Array, J: Array, ground: Probe,
               touching: Bools, masses: Array) -> ComfortStep:
