@@ -490,6 +490,21 @@ def test_a_jump_is_a_flight_and_a_push_in_the_air_carries_the_landing_along() ->
     assert np.abs(run.steps[k].aid[:3] - clip.moment(k).torque[:3]).max() < 0.05 * run.controller._stance.weight
 
 
+@pytest.mark.parametrize("disturbed", [{"loads": (Load("hand.L", 10.0),)},
+                                       {"loads": (Load("hand.L", 30.0, 0.9, 1.0, fade=0.0),)},
+                                       {"pushes": (Push.impulse("chest", (0.0, 15.0, 5.0), 0.9),)}],
+                         ids=["load", "load in the air", "blow"])
+def test_in_the_air_momentum_stays_whatever_joints_do(disturbed: dict) -> None:
+    """The helper gives no more than it gives the keys, also where these have landed and the body has not."""
+    character, motion = synthetic.hop(rate=30, duration=2.2)
+    run = rolled(Scene(character, motion, **disturbed))
+    clip, weight = run.controller.clip, run.controller._stance.weight
+    off = [step.aid - clip.moment(k).torque[:6] for k, step in enumerate(run.steps)
+           if step.balance == "flight" and not step.external.any()]     # a blow changes velocities within its step
+    assert len(off) > 10 and np.abs(off).max() < 1e-6 * weight
+    assert np.isfinite(run.off).all()
+
+
 def test_parts_are_found_by_shape_and_may_be_told() -> None:
     character = synthetic.humanoid()
     parts = find_parts(Tree(character), {})

@@ -279,6 +279,8 @@ class ZmpComfort:
                         acts.append(act)
                         a = self._feet.settle(k, dt, state, v, Q.T @ mended, is_flying, self._tip)
                 self._slacken(before, a, dt)
+            if is_flying:      # whatever joints do, momentum stays
+                a = self._fly(k, a, H, motion.force - steady)
             a = self._tip_over(k, dt, state, v, a, demand, motion, is_flying)
             is_flying = is_flying and not self._tip.is_on
             after, resting = self._floor.stopped(k, dt, state, v + dt * a, motion, H)
@@ -333,9 +335,10 @@ class ZmpComfort:
         self._slack = self._slack + np.minimum(dt / span, 1.0) * (target - self._slack)
 
     def _fly(self, k: int, a: Array, H: Array, h: Array) -> Array:
-        """In the air the root obeys momentum; what the keys themselves do against it, they go on doing."""
+        """In the air the root obeys momentum; what the helper gives the keys, it goes on giving, but not the ground
+        that they may stand on by now."""
         a = a.copy()
-        a[:6] = np.linalg.solve(H[:6, :6], self._stance.wrenches[k] - H[:6, 6:] @ a[6:] - h[:6])
+        a[:6] = np.linalg.solve(H[:6, :6], self.clip.moment(k).torque[:6] - H[:6, 6:] @ a[6:] - h[:6])
         return a
 
     def _demand(self, k: int, state: State, v: Array, H: Array, motion: Dynamics, steady: Array, J: Array,
@@ -405,6 +408,8 @@ class ZmpComfort:
             if act is not None:
                 acts.append(act)
         a = demand.yielded(base)
+        if demand.support is None:     # nothing to shift the pelvis from
+            return a, acts
         moved, act = demand.shift(a, self._pelvis(motion), settings.pelvis_shift, pelvis)
         if act is not None:
             acts.append(act)
