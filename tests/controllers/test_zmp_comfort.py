@@ -127,6 +127,25 @@ def test_tracking_alone_ignores_loads_and_eases_back_after_a_blow() -> None:
     assert jumps < 1.0, "no pop on the way back"
 
 
+@both_rates
+@pytest.mark.parametrize("kilograms", [0.0, 8.0, 15.0])
+def test_the_ground_carries_the_body_and_its_load(kilograms: float, substeps: int) -> None:
+    """It stands still at both ends, so that on average nothing but weight presses; the helper does next to nothing."""
+    run = experiment(kilograms, substeps=substeps)
+    pressed = np.mean([step.forces[:, 2].sum() for step in run.steps])
+    weight = 9.81 * (run.controller.clip.character.mass + kilograms)
+    assert pressed == pytest.approx(weight, rel=5e-3)
+    assert max(np.abs(step.aid[:3]).max() for step in run.steps) < 1e-3 * weight
+
+
+@pytest.mark.parametrize("kilograms", [8.0, 15.0])
+def test_who_puts_a_load_down_is_back_on_the_keys(kilograms: float) -> None:
+    character, motion = synthetic.squat(rate=30, duration=4.0)
+    loads = (Load("hand.L", 0.5 * kilograms, 0.8, 2.2), Load("hand.R", 0.5 * kilograms, 0.8, 2.2))
+    run = rolled(Scene(character, motion, loads=loads, substeps=1), weak_back())
+    assert run.off.max() > 0.1 and run.off[-1].max() < 0.02 and run.aside[-1] < 0.005
+
+
 # -- growing blows -----------------------------------------------------------------------------------------------
 
 def deepest(clip: Clip, motion: Motion) -> float:
