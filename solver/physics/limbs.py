@@ -25,15 +25,16 @@ from .tree import Tree
 STRAIGHT = 0.9995   # of the limb's length: as straight as it gets, unless the reference is straighter
 SAMPLES = 100       # frames that are looked at to see how a limb bends
 SAME = 1e-9         # m2
+_ONES: Array = np.ones((3, 1))
 
 
 @dataclass(frozen=True, eq=False)
 class Reaching:
     """What a limb came to."""
 
-    rotations: Array   # (2, 4) of first and middle joint
-    last: Array        # (3, 3) of the last joint
-    short: Array       # (3,) m that were missing, from the body to the target
+    rotations: Array   # (..., 2, 4) of first and middle joint
+    last: Array        # (..., 3, 3) of the last joint
+    short: Array       # (..., 3) m that were missing, from the body to the target
 
 
 class Limb:
@@ -80,57 +81,68 @@ class Limb:
         return axis, -1.0 if float(np.median(straight)) > 0.0 else 1.0
 
     def reach(self, offsets: Array, rotations: Array, R: Array, x: Array, ankle: Array, foot: Array,
-              longest: float) -> Reaching:
-        """From joint rotations (N, 4) under a parent at x (3,), turned R (3, 3): the last joint to `ankle` (3,), its
-        link turned to `foot` (3, 3). `longest` m is how far it may stretch."""
-        hip = x + R @ offsets[self.first]
-        Q1 = R @ rotation.matrix(rotations[self.first])
+              longest: Array | float) -> Reaching:
+        """From joint rotations (..., N, 4) under a parent at x (..., 3), turned R (..., 3, 3): the last joint to
+        `ankle` (..., 3), its link turned to `foot` (..., 3, 3). `longest` m is how far it may stretch. One pose, or a
+        stack of frames."""
+        first, middle = rotations[..., self.first, :], rotations[..., self.middle, :]
+        hip = x + _turned(R, offsets[..., self.first, :])
+        Q1 = R @ rotation.matrix(first)
         upper, a = Q1, np.zeros(3)
         for link in self.upper[:-1]:
-            a, upper = a + upper @ offsets[link], upper @ rotation.matrix(rotations[link])
-        a = a + upper @ offsets[self.middle]
-        Q2 = upper @ rotation.matrix(rotations[self.middle])
+            a, upper = a + _turned(upper, offsets[..., link, :]), upper @ rotation.matrix(rotations[..., link, :])
+        a = a + _turned(upper, offsets[..., self.middle, :])
+        Q2 = upper @ rotation.matrix(middle)
         lower, b = Q2, np.zeros(3)
         for link in self.between[:-1]:
-            b, lower = b + lower @ offsets[link], lower @ rotation.matrix(rotations[link])
-        b = b + lower @ offsets[self.last]
-        u = Q2 @ self._hinge if self._hinge is not None else upper @ self._axis
+            b, lower = b + _turned(lower, offsets[..., link, :]), lower @ rotation.matrix(rotations[..., link, :])
+        b = b + _turned(lower, offsets[..., self.last, :])
+        u = _turned(Q2, self._hinge) if self._hinge is not None else _turned(upper, self._axis)
 
-        along = (b @ u) * u
+        along = _dot(b, u) * u
         across = b - along
-        A, B, C = float(a @ across), float(a @ rotation.cross(u, across)), float(a @ along)
-        straight, size, both = float(np.arctan2(B, A)), float(np.hypot(A, B)), float(a @ a + b @ b)
-        longest = min(longest, float(np.sqrt(max(both + 2.0 * (size + C), 0.0))))
+        A, B, C = _dot(a, across), _dot(a, rotation.cross(u, across)), _dot(a, along)          # (..., 1) each
+        straight, size, both = np.arctan2(B, A), np.hypot(A, B), _dot(a, a) + _dot(b, b)
+        reach = np.minimum(np.asarray(longest)[..., None], np.sqrt(np.maximum(both + 2.0 * (size + C), 0.0)))
         away = ankle - hip
-        far = float(np.sqrt(away @ away))
-        short = max(far - longest, 0.0) * away / max(far, 1e-12)
-        d = min(far, longest)
-        share = (0.5 * (d * d - both) - C) / max(size, 1e-12)
-        side = self._side
-        if side * straight > 0.0 and d * d >= float((a + b) @ (a + b)) - SAME:
-            side = -side   # the reference has it bent the wrong way: so be it, but no further
-        theta = straight + side * float(np.arccos(min(max(share, -1.0), 1.0)))
+        far = np.sqrt(_dot(away, away))
+        short = np.maximum(far - reach, 0.0) * away / np.maximum(far, 1e-12)
+        d = np.minimum(far, reach)
+        share = (0.5 * (d * d - both) - C) / np.maximum(size, 1e-12)
+        # where the reference has it bent the wrong way: so be it, but no further
+        is_wrong = (self._side * straight > 0.0) & (d * d >= _dot(a + b, a + b) - SAME)
+        bent = np.arccos(np.minimum(np.maximum(share, -1.0), 1.0))
+        theta = straight + np.where(is_wrong, -self._side, self._side) * bent
         bend = rotation.matrix(rotation.exp(theta * u))
-        reached = a + bend @ b
-        swing = rotation.between(reached, away) if far > 1e-9 else rotation.IDENTITY
-        S = rotation.matrix(swing)
-        out = rotations[[self.first, self.middle]]
+        there = a + _turned(bend, b)
+        swing = rotation.between(there, np.where(far > 1e-9, away, there))
+        out = rotations[..., [self.first, self.middle], :]
         if not self._is_fixed[0]:      # Q1 turned by the swing, seen from its own frame
-            out[0] = rotation.multiply(out[0], np.concatenate((swing[:1], swing[1:] @ Q1)))
+            own = (swing[..., None, 1:] @ Q1)[..., 0, :]
+            out[..., 0, :] = rotation.multiply(first, np.concatenate((swing[..., :1], own), axis=-1))
         if not self._is_fixed[1]:
-            out[1] = rotation.multiply(out[1], rotation.exp(theta * (u @ Q2)))
-        last = (S @ bend @ lower).T @ foot
+            out[..., 1, :] = rotation.multiply(middle, rotation.exp(theta * (u[..., None, :] @ Q2)[..., 0, :]))
         if self._is_fixed[2]:
-            last = rotation.matrix(rotations[self.last])
+            last = rotation.matrix(rotations[..., self.last, :])
+        else:
+            last = (rotation.matrix(swing) @ bend @ lower).swapaxes(-1, -2) @ foot
         return Reaching(out, last, short)
 
 
+def _turned(R: Array, x: Array) -> Array:
+    return np.asarray((R @ x[..., None])[..., 0])
+
+
+def _dot(a: Array, b: Array) -> Array:
+    """(..., 1)"""
+    return np.asarray((a * b) @ _ONES)
+
+
 def reached(limbs: Sequence[Limb], ways: Sequence[Reaching]) -> Array:
-    """(L, 3, 4) joint rotations of limbs that came to `ways`; hinges turn about their axes alone."""
-    out = np.empty((len(limbs), 3, 4))
-    out[:, :2] = [way.rotations for way in ways]
-    out[:, 2] = rotation.from_matrix(np.array([way.last for way in ways]))
+    """(..., L, 3, 4) joint rotations of limbs that came to `ways`; hinges turn about their axes alone."""
+    out = np.concatenate((np.stack([way.rotations for way in ways], axis=-3),
+                          rotation.from_matrix(np.stack([way.last for way in ways], axis=-3))[..., None, :]), axis=-2)
     for n, limb in enumerate(limbs):
         for m, axis in limb.hinges:
-            out[n, m] = rotation.exp(rotation.twist_angle(out[n, m], axis) * axis)
+            out[..., n, m, :] = rotation.exp(rotation.twist_angle(out[..., n, m, :], axis)[..., None] * axis)
     return rotation.normalised(out)

@@ -77,7 +77,7 @@ def support_of(places: Array, normals: Array) -> Support:
 
 
 def widened(support: Support, flat: Array) -> Support:
-    """The area and one more point (2,)."""
+    """The area and more points (2,) or (n, 2)."""
     return Support(support.centre, support.normal, support.axes, hull(np.vstack((support.corners, flat))))
 
 

@@ -9,7 +9,7 @@ from solver.physics.limbs import Limb, reached
 from solver.physics.shape import shape_of
 from solver.physics.tree import Tree
 from tests.clips import synthetic
-from tests.tolerances import PLAYBACK
+from tests.tolerances import PLAYBACK, ROUNDING
 
 CLIPS = {"squat": (synthetic.squat, ("thigh.L", "shank.L", "foot.L")),
          "walk with hinges": (lambda **more: synthetic.walk(hinges=True, **more), ("thigh.R", "shank.R", "foot.R")),
@@ -60,6 +60,28 @@ def test_a_leg_that_is_too_short_says_by_how_much(name: str) -> None:
     _, _, miss, short = reach(name, 10, np.array([0.0, 0.0, 1.5]))
     assert miss == pytest.approx(np.linalg.norm(short), abs=1e-3) and miss > 0.3
     assert short[2] < 0.0, "down to the foot"
+
+
+@clips
+def test_a_stack_of_frames_is_reached_as_one_by_one(name: str) -> None:
+    make, bones = CLIPS[name]
+    character, motion = make(rate=30, duration=2.0)
+    tree, shape = Tree(character), shape_of(character)
+    limb = Limb(tree, shape, motion, *(character.index(bone) for bone in bones))
+    pose = forward(tree, shape.offsets, motion.positions, motion.rotations)
+    moved = 0.15 * np.random.default_rng(4).normal(size=motion.positions.shape)     # some too far to reach
+    hips, ankles = motion.positions + moved + pose.x[:, limb.parent], motion.positions + pose.x[:, limb.last]
+    longest = np.full(len(motion), 0.98 * float(sum(np.linalg.norm(character.offsets[i])
+                                                    for i in (*limb.upper, *limb.between))))
+    ways = limb.reach(shape.offsets, motion.rotations, pose.R[:, limb.parent], hips, ankles, pose.R[:, limb.last],
+                      longest)
+    found = reached([limb], [ways])
+    assert found.shape == (len(motion), 1, 3, 4) and ways.short.any()
+    for k in range(len(motion)):
+        way = limb.reach(shape.offsets, motion.rotations[k], pose.R[k, limb.parent], hips[k], ankles[k],
+                         pose.R[k, limb.last], longest[k])
+        assert np.abs(reached([limb], [way]) - found[k]).max() < ROUNDING
+        assert np.abs(way.short - ways.short[k]).max() < ROUNDING
 
 
 def test_a_knee_bends_on_in_the_direction_in_which_it_bends() -> None:

@@ -18,7 +18,7 @@ It never takes a step: recovery by stepping is outside the method.
 | feet.py | 4.2 legs as functions of the pelvis |
 | stance.py | 3.3 the support area, and leaning against a push to stay over it |
 | course.py, leaning.py | what is tracked: the keys, leaning ahead of time against loads |
-| stops.py | joint limits |
+| stops.py, floor.py | joint limits, and the ground under hands and head |
 | controller.py | the step itself, and its diagnosis |
 
 Beside the paper's letter, each with its reason where it stands: errors are tracked instead of extrema (tracking.py);

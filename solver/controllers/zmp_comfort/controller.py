@@ -31,6 +31,7 @@ from ...physics.support import Support, nearest, widened, wrench_map, zmp
 from ...references.clip import Clip
 from .comfort import STILL, UNLOADED, Act, Demand, Stop
 from .feet import Feet
+from .floor import Floor
 from .leaning import course_of
 from .parts import Levers, find_parts
 from .settings import USUAL, Settings
@@ -53,6 +54,7 @@ NEARBY = 0.004         # m outside that a sole and the helper take up without ti
 MENDS = 3              # times that the pelvis looks again at where Z has come to
 FASTEST = 30.0         # rad/s beyond the reference: a safety net
 SLACKEST, RESUME = 0.9, 0.5   # how far it stops pulling; of the time to ease back, in which it begins again
+TOO_MUCH = 0.05        # share beyond its strength from which on a joint complains
 MISSED, GIVE_UP = 3.0, 0.08   # rad/s2, s: a joint that misses its keys by so much stops pulling at them in this time
 
 
@@ -132,6 +134,7 @@ class ZmpComfort:
         self._find_freedoms()
         self._props = self._find_props()
         self._stops = Stops(clip, self.parts, self.strength.Q, self._standing)
+        self._floor = Floor(clip, self._upper)
         self._steady = tuple(push for push in scene.pushes if not _is_blow(push))
         self._blows = tuple(push for push in scene.pushes if _is_blow(push))
         self.diagnoses: dict[int, Diagnosis] = {}     # per frame of the motion, of its last sub-step
@@ -207,6 +210,7 @@ class ZmpComfort:
         self._outside = 0.0                               # s since Z left the support
         self._pressed = np.zeros(len(clip.character.points))
         self._told: set[str] = set()
+        self._worst: dict[str, tuple[float, int]] = {}    # per bone: overload, place among the notes
         self._stopped = np.zeros(self.tree.nv, dtype=bool)
         v = clip.v[k] if k else self.course.v[0]
         return State(float(clip.times[k]), clip.positions[k], clip.rotations[k], v)
@@ -249,9 +253,9 @@ class ZmpComfort:
         if sudden.any() and support is not None and settings.use_balance and settings.use_fall:
             self._judge(k, motion, support, state.time)     # a blow that throws it over does so at once
         if is_disturbed:
-            self._stance.lean_over(k, dt, motion, support, self._tip, self.course)
+            self._stance.lean_over(k, dt, motion, support, self._tip, self.course, bool(steady.any()))
         a = self._track(k, state, v)
-        demand, before = None, a
+        demand, before, resting = None, a, still
         acts: list[Act] = []
         is_flying = not touching.any() and not self._stance.is_carried(k)
         if is_flying and is_disturbed:
@@ -275,20 +279,26 @@ class ZmpComfort:
                         acts.append(act)
                         a = self._feet.settle(k, dt, state, v, Q.T @ mended, is_flying, self._tip)
                 self._slacken(before, a, dt)
+            if is_flying:      # whatever joints do, momentum stays
+                a = self._fly(k, a, H, motion.force - steady)
             a = self._tip_over(k, dt, state, v, a, demand, motion, is_flying)
             is_flying = is_flying and not self._tip.is_on
+            after, resting = self._floor.stopped(k, dt, state, v + dt * a, motion, H)
+            if resting.any():
+                a = (after - v) / dt
         return self._finish(k, dt, state, v, a, before, first, steady + sudden, J, ground, touching, masses, demand,
-                            support, tuple(acts), is_flying)
+                            support, tuple(acts), is_flying, resting)
 
     # -- the pieces ----------------------------------------------------------------------------------------------
 
     def _sudden(self, k: int, motion: Dynamics) -> Array:
         """(nv,) the blows whose middle is in this step, each delivered whole: spread over the steps that it lasts, the
-        answer to its first part would meet the second, and the response would depend on the frame rate."""
+        answer to its first part would meet the second, and the response would depend on the frame rate. Of a blow
+        across an end of the range, what lies within it counts."""
         out, times = np.zeros(self.tree.nv), self.clip.times
         for push in self._blows:
-            start, stop = float(push.times[0]), float(push.times[-1])
-            if times[k] <= 0.5 * (start + stop) < times[k + 1]:
+            start, stop = max(float(push.times[0]), float(times[0])), min(float(push.times[-1]), float(times[-1]))
+            if start < stop and times[k] <= 0.5 * (start + stop) < times[k + 1]:
                 out += (stop - start) / self.clip.dt[k] * pushed(self.tree, motion, (push,), start, stop)
         return out
 
@@ -325,9 +335,10 @@ class ZmpComfort:
         self._slack = self._slack + np.minimum(dt / span, 1.0) * (target - self._slack)
 
     def _fly(self, k: int, a: Array, H: Array, h: Array) -> Array:
-        """In the air the root obeys momentum; what the keys themselves do against it, they go on doing."""
+        """In the air the root obeys momentum; what the helper gives the keys, it goes on giving, but not the ground
+        that they may stand on by now."""
         a = a.copy()
-        a[:6] = np.linalg.solve(H[:6, :6], self._stance.wrenches[k] - H[:6, 6:] @ a[6:] - h[:6])
+        a[:6] = np.linalg.solve(H[:6, :6], self.clip.moment(k).torque[:6] - H[:6, 6:] @ a[6:] - h[:6])
         return a
 
     def _demand(self, k: int, state: State, v: Array, H: Array, motion: Dynamics, steady: Array, J: Array,
@@ -397,6 +408,8 @@ class ZmpComfort:
             if act is not None:
                 acts.append(act)
         a = demand.yielded(base)
+        if demand.support is None:     # nothing to shift the pelvis from
+            return a, acts
         moved, act = demand.shift(a, self._pelvis(motion), settings.pelvis_shift, pelvis)
         if act is not None:
             acts.append(act)
@@ -492,8 +505,8 @@ class ZmpComfort:
 
     def _finish(self, k: int, dt: float, state: State, v: Array, a: Array, before: Array, first: Dynamics,
                 external: Array, J: Array, ground: Probe, touching: Bools, masses: Array, demand: Demand | None,
-                support: Support | None, acts: tuple[Act, ...], is_flying: bool) -> ComfortStep:
-        """Integrate and account for every force."""
+                support: Support | None, acts: tuple[Act, ...], is_flying: bool, resting: Array) -> ComfortStep:
+        """Integrate and account for every force; `resting` (nv,) is what the floor gives under hands and head."""
         clip, tree = self.clip, self.tree
         assert first.M is not None
         after = v + dt * a
@@ -515,7 +528,8 @@ class ZmpComfort:
         aid = torque[:6].copy()
         torque[:6] = 0.0
         Z, target, polygon, balance = self._balance_of(needed, state, first, support, is_flying, k)
-        stress, overload, yielding = self._burden(demand, before, a, torque, acts, k)
+        is_struck = bool((v != state.velocity).any())
+        stress, overload, yielding = self._burden(demand, before, a, None if is_struck else torque - resting, k)
         diagnosis = Diagnosis(stress, overload, acts, yielding, Z, target, polygon, balance)
         self.diagnoses[self._frame(k + 1)] = diagnosis
         return ComfortStep(State(float(clip.times[k + 1]), position, rotations, after), whole, torque, aid, touching,
@@ -535,34 +549,41 @@ class ZmpComfort:
         return support.lifted(Z), support.lifted(target), support.polygon, \
             "lost" if self.is_lost else "tipping" if self._tip.is_on else "kept" if kept else "outside"
 
-    def _burden(self, demand: Demand | None, before: Array, a: Array, torque: Array, acts: tuple[Act, ...],
+    def _burden(self, demand: Demand | None, before: Array, a: Array, torque: Array | None,
                 k: int) -> tuple[Array, Array, Bools]:
-        """(stress of the keys, stress that is left, joints that gave way), per link."""
+        """(stress of the keys, stress that is left, joints that gave way), per link. `torque` (nv,) is what muscles
+        give; None in the step of a blow, which bones and stops take, so that only what it leaves to do counts."""
         count = len(self.clip.character)
         if demand is None:
             return np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)
         Q, link = self.strength.Q, self.tree.dof_link
         asked = demand.share(demand.stress(demand.torque(Q @ before)))
-        left = demand.share(demand.stress(Q @ (torque + self._armature * a)))
+        given = demand.torque(Q @ a) if torque is None else Q @ (torque + self._armature * a)
+        left = demand.share(demand.stress(given))
         asked[:6] = left[:6] = 0.0
         left[self._stopped] = 0.0     # held by its stop, not by muscle
         stress, overload = np.zeros(count), np.zeros(count)
         np.maximum.at(stress, link, asked)
         np.maximum.at(overload, link, left)
         yielding = (stress > 1e-9) & self._is_upper
-        for i in np.flatnonzero(overload > 0.05):
-            name = self.clip.character.names[i]
-            if name not in self._told:
-                self._told.add(name)
-                self.notes.append(Note("warning", f"It needs {100 * overload[i]:.0f} % more strength than it has.",
-                                       self._frame(k), name))
+        for i in np.flatnonzero(overload > TOO_MUCH):
+            self._complain(self.clip.character.names[i], float(overload[i]), self._frame(k))
         return stress, overload, yielding
+
+    def _complain(self, bone: str, overload: float, frame: int) -> None:
+        """One note per bone, of the frame where it is worst."""
+        worst, place = self._worst.get(bone, (0.0, len(self.notes)))
+        if overload > worst:
+            self._worst[bone] = overload, place
+            sentence = f"It needs up to {100 * overload:.0f} % more strength than it has."
+            self.notes[place:place + 1] = [Note("warning", sentence, frame, bone)]
 
     def _hold(self, state: State, k: int, dt: float, first: Dynamics, external: Array, J: Array, ground: Probe,
               touching: Bools, masses: Array) -> ComfortStep:
         """Lost, and nobody took over: the pose is held where it is by the helper force."""
         return self._finish(k, dt, state, np.zeros(self.tree.nv), np.zeros(self.tree.nv), np.zeros(self.tree.nv),
-                            first, external, J, ground, touching, masses, None, None, (), False)
+                            first, external, J, ground, touching, masses, None, None, (), False,
+                            np.zeros(self.tree.nv))
 
     def _frame(self, k: int) -> int:
         return self.scene.range[0] + int(np.searchsorted(self.clip.frame_step, k))

@@ -103,18 +103,15 @@ class Feet:
         longest = np.maximum(self._stretch, BENT / STRAIGHT * self._longest)
         moved = replace(clip.followed, positions=positions, rotations=rotations)
         for run, pose in poses(self._tree, clip.shape, moved):
-            found = []
-            for m, k in enumerate(range(run.start, run.stop)):
-                offsets = clip.shape.at(k).offsets
-                for n, limb in enumerate(self.limbs):
-                    hip = positions[k] + pose.x[m, limb.parent]
-                    found.append(limb.reach(offsets, rotations[k], pose.R[m, limb.parent], hip, self._ankles[k, n],
-                                            self._feet[k, n], float(longest[k, n])))
-                    short = found[-1].short
-                    if short[2] < 0.0:
-                        high[k] = max(high[k], float(short @ short) / -short[2])
-            legs = reached(self.limbs * (run.stop - run.start), found)
-            out[run, self._leg_links] = legs.reshape(-1, *self._leg_links.shape, 4)
+            offsets, found = clip.shape.at(run).offsets, []
+            for n, limb in enumerate(self.limbs):
+                hip = positions[run] + pose.x[:, limb.parent]
+                found.append(limb.reach(offsets, rotations[run], pose.R[:, limb.parent], hip, self._ankles[run, n],
+                                        self._feet[run, n], longest[run, n]))
+                short = found[-1].short
+                down = np.maximum(-short[:, 2], 1e-12)
+                high[run] = np.maximum(high[run], np.where(short[:, 2] < 0.0, (short * short).sum(1) / down, 0.0))
+            out[run, self._leg_links] = reached(self.limbs, found)
         return out, high
 
     def _targets(self, k: int, position: Array, is_flying: bool, tip: Tipping) -> tuple[Array, Array]:

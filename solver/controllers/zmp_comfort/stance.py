@@ -20,8 +20,10 @@ TIPPED_EDGE = 0.004    # m: of a tipping sole, points this near to the lowest ca
 SHORTEST_FLIGHT = 0.1  # s
 FLOATS = 0.25          # leg lengths
 CARRIED = 0.3          # of the weight: a helper force of the keys from which on the ground counts as not carrying
-MEANT = 0.02           # m beyond a keyed ZMP outside the feet that is still meant
-LEAN_TIME, UPRIGHT_TIME, MOST_LEAN, INNER = 0.25, 1.5, 0.15, 0.1   # s, s, leg lengths, share of the support area
+MEANT = 0.02           # m about a keyed ZMP outside the feet that are still meant
+ABOUT = np.stack((np.cos(np.arange(8) * np.pi / 4.0), np.sin(np.arange(8) * np.pi / 4.0)), axis=1)   # eight ways
+LEAN_TIME, MOST_LEAN, INNER = 0.25, 0.15, 0.1   # s, leg lengths, share of the support area
+UPRIGHT_TIME, FREE_TIME = 1.5, 0.75             # s in which it stands up again, while it is pushed and after that
 UPRIGHT = 1e-7         # m
 
 
@@ -87,13 +89,13 @@ class Stance:
             support = Support(support.centre, support.normal, support.axes,
                               middle + (1.0 - self._settings.safety) * (support.corners - middle))
         if self._settings.trust_keys and not tip.is_on:
-            # who keys a ZMP outside the feet means it: the area reaches there
+            # who keys a ZMP outside the feet means it: the area reaches there, and as far about it as the keys are off.
+            # Asked to be exact where its keys are not, a walk that was struck would swing its arms for ever
             Z = self._keyed(k, support)
             if Z is not None:
                 inside, is_inside = nearest(support.corners, Z)
                 if not is_inside:
-                    out = Z - inside
-                    support = widened(support, Z + out * (MEANT / max(float(np.linalg.norm(out)), 1e-9)))
+                    support = widened(support, Z + max(MEANT, float(np.linalg.norm(Z - inside))) * ABOUT)
         return support
 
     def _keyed(self, k: int, support: Support) -> Array | None:
@@ -108,8 +110,8 @@ class Stance:
         inner = middle + (1.0 - left) * (support.corners - middle)
         return hull(np.vstack((inner, own))) if own is not None and not nearest(inner, own)[1] else inner
 
-    def lean_over(self, k: int, dt: float, motion: Dynamics, support: Support | None, tip: Tipping,
-                  course: Course) -> None:
+    def lean_over(self, k: int, dt: float, motion: Dynamics, support: Support | None, tip: Tipping, course: Course,
+                  is_pushed: bool) -> None:
         """A push pulls the body aside for as long as it lasts. Accelerations (5.1.2 of the paper) only put off a fall
         from that, by driving the body ever farther; so the pelvis aims at where the quasi-static ZMP, the course's own
         moved by how far the centre of mass is from its, is inside again."""
@@ -125,4 +127,5 @@ class Stance:
             size, most = float(np.linalg.norm(self.lean)), MOST_LEAN * self._clip.character.leg_length
             self.lean *= min(1.0, most / max(size, 1e-9))
         else:
-            self.lean = self.lean * max(0.0, 1.0 - dt / UPRIGHT_TIME) * (np.abs(self.lean).max() > UPRIGHT)
+            time = UPRIGHT_TIME if is_pushed else FREE_TIME
+            self.lean = self.lean * max(0.0, 1.0 - dt / time) * (np.abs(self.lean).max() > UPRIGHT)
