@@ -104,6 +104,7 @@ def find_stances(times: Array, touching: Bools, paths: Array, limbs: Ints, feet:
             share = held[:, used] / np.maximum(held[:, used].sum(0), 1)
             corners = (paths[run][:, own[used], :2] * share[..., None]).sum(0)
             centre = corners.mean(0)
+            corners = corners if len(corners) > 2 else _travelled(paths[run][:, own[used], :2], held[:, used], corners)
             bears = not (stop - first == 1 and int(first) in in_air)
             phase = 1.0 if bears else min(1.0, float(np.abs(held_at - first).min()) / typical)
             middle = paths[:, own, :2].mean(1)
@@ -115,12 +116,20 @@ def find_stances(times: Array, touching: Bools, paths: Array, limbs: Ints, feet:
     return _with_strides(stances)
 
 
+def _travelled(paths: Array, held: Bools, corners: Array) -> Array:
+    """Where a hand or a knee of one or two points comes down and where it leaves, if it slides along in between: all
+    of its way wants ground."""
+    middle = (paths * held[..., None]).sum(1) / np.maximum(held.sum(1), 1)[:, None]
+    ends = middle[np.flatnonzero(held.any(1))[[0, -1]]]
+    return ends if len(corners) == 1 and np.linalg.norm(ends[1] - ends[0]) > PAD else corners
+
+
 def _with_strides(stances: list[Stance]) -> list[Stance]:
     out = []
     for stance in stances:
         others = [float(np.linalg.norm((other.centre - stance.centre)[:2])) for other in stances
                   if other.limb == stance.limb and other is not stance]
-        out.append(replace(stance, stride=min(others, default=0.0)))
+        out.append(replace(stance, stride=min(others, default=STRIDE)))
     return out
 
 
