@@ -140,14 +140,17 @@ def bear(tree: Tree, shape: Shape, base: Motion, way: Way, joints: Array, new: A
         positions = positions + raised[:, None] * np.array([0.0, 0.0, 1.0])
         started = base.with_poses(positions, rotations)
     missed, squeezed = np.zeros(bearing.shape), np.zeros(len(times))
+    upright = ~(bearing[:, ~on_foot] > 0.0).any(1)     # who crouches on hands or knees folds legs however short the way
+    too_far = np.zeros(len(times))
     for reach in limbs:
         hip = hip_path(tree, shape, started, reach)
         far = np.linalg.norm(hip - np.array(ends[reach.limb]), axis=-1)                # (n, K)
-        wrong = np.maximum(far.min(0) - reach.longest, reach.tightest - far[0])
-        missed[:, reach.limb] = np.where(bearing[:, reach.limb] > 0.0, np.maximum(wrong, 0.0), 0.0)
+        long, tight, stands = far.min(0) - reach.longest, reach.tightest - far[0], bearing[:, reach.limb] > 0.0
+        missed[:, reach.limb] = np.where(stands, np.maximum(np.maximum(long, tight), 0.0), 0.0)
         if bearing[:, reach.limb].any() and on_foot[reach.limb]:
-            squeezed = np.maximum(squeezed, SQUEEZE * reach.tightest - far[0])
-    return Borne(started, missed, np.maximum(missed[:, on_foot].max(1, initial=0.0), squeezed))
+            too_far = np.maximum(too_far, np.where(stands, long, 0.0))
+            squeezed = np.maximum(squeezed, np.where(stands, tight, SQUEEZE * reach.tightest - far[0]))
+    return Borne(started, missed, np.maximum(too_far, np.where(upright, squeezed, 0.0)))
 
 
 def _sole_height(joints: Array, share: Array) -> Array:

@@ -13,6 +13,7 @@ from ..model.arrays import Array
 from ..model.terrain import Terrain
 
 APART = 0.03                  # m that a shank is too long or too short
+EDGE = 0.03                   # m of ground above the line between its ends that cost one
 RING, RISER = 0.03, 0.010      # m around the sole, m above its plane that cost one
 ROOM, ROOM_COST = 0.3, 0.05    # m beyond the sole, m above a rising line that cost one
 TREAD, BRINK = 0.5, 0.05       # m ahead of the toes that are looked at, m of tread left that cost one ...
@@ -68,6 +69,15 @@ def brink(tried: Tried, terrain: Terrain, time: float, ahead: Array, following: 
 def apart(tried: Tried, start: Array, length: float) -> Array:
     """Places nearer to `start` (3,) than `length`, or farther."""
     return np.asarray(((np.linalg.norm(tried.places - start, axis=1) - length) / APART) ** 2)
+
+
+def edged(tried: Tried, terrain: Terrain, time: float, away: Array) -> Array:
+    """Ground that rises above the line to where the other end of the shank is, `away` (n, 2): an edge would cut it."""
+    share = np.linspace(0.0, 1.0, 12)
+    spots = tried.places[:, None, :2] + share[:, None] * away[:, None]
+    h = terrain.height(spots.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
+    over = h - tried.places[:, 2:] - share * (h[:, -1:] - tried.places[:, 2:])
+    return np.asarray((np.maximum(np.where(np.isfinite(over), over, 0.0), 0.0).max(1) / EDGE) ** 2)
 
 
 def torn(tried: Tried, terrain: Terrain, time: float) -> Array:

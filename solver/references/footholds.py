@@ -15,7 +15,7 @@ from ..model.arrays import Array, Bools, Ints
 from ..model.terrain import Terrain
 from ..numerics import rotation
 from ..numerics.qp import InfeasibleError, UnsolvedError, solve_qp
-from .foothold_costs import Tried, apart, brink, room, torn, walled
+from .foothold_costs import Tried, apart, brink, edged, room, torn, walled
 from .way import Way
 
 ALONG = np.arange(-0.24, 0.241, 0.06)      # m, shifts tried along the way ...
@@ -166,13 +166,14 @@ def _heading(path: Array, run: slice) -> Array:
 
 
 def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
-           following: Stance | None = None, partner: Foothold | None = None) -> Foothold:
+           following: Stance | None = None, partner: Foothold | None = None, joining: Stance | None = None) -> Foothold:
     """The cheapest foothold near where the way leads the old one; it travels with the ground it is on. `following` is
     the next one to stand after it, of another limb; `partner` is where the same leg stands already, with its foot or
-    its knee: both stay as far apart as they are in the clip."""
+    its knee: both stay as far apart as they are in the clip; `joining` is where the same leg will stand as well."""
     stance, time = keyed.on(way), float(times[keyed.first])
     side = np.array([-stance.ahead[1], stance.ahead[0]])
     scale = float(np.clip(stance.stride / STRIDE, *SCALE))     # long strides may change more
+    scale = scale if partner is None and joining is None else max(scale, 1.0)       # so may shanks that lie down
     along, across = (scale * g.ravel() for g in np.meshgrid(ALONG, ACROSS))
     shifts = along[:, None] * stance.ahead + across[:, None] * side
     tried, cost = _resting(stance, terrain, time, shifts)
@@ -189,7 +190,11 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
         if following is not None:
             cost = cost + brink(tried, terrain, time, stance.ahead, following.on(way).centre)
     if partner is not None:
-        cost = cost + apart(tried, *_shank(keyed, partner))
+        start, length = _shank(keyed, partner)
+        cost = cost + apart(tried, start, length) + edged(tried, terrain, time, start[:2] - tried.places[:, :2])
+    elif joining is not None:
+        away = (joining.on(way).centre - stance.centre)[:2]
+        cost = cost + edged(tried, terrain, time, np.tile(away, (len(shifts), 1)))
     n = int(np.argmin(cost))
     place = tried.places[n] if partner is None else _fitted(tried.places[n], *_shank(keyed, partner), terrain, time)
     return _standing(keyed, way, place, tried.normals[n], terrain, times)

@@ -191,7 +191,7 @@ def _lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array, on
         before = next((hold for hold in reversed(holds) if hold.stance.limb == stance.limb), None)
         same = None if before is None else again(before, stance, terrain, times)
         holds.append(same or choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)],
-                                    _partner(stance, holds, partners)))
+                                    _partner(stance, holds, partners), _joining(stance, stances, partners)))
 
     if terrain.is_still:
         for stance in waiting:
@@ -231,6 +231,12 @@ def _partner(stance: Stance, holds: list[Foothold], partners: dict[int, int]) ->
     """The foothold on which the same leg already stands, with its foot or its knee."""
     return next((hold for hold in holds if hold.stance.limb == partners.get(stance.limb) and
                  hold.stance.first <= stance.first <= hold.stance.last), None)
+
+
+def _joining(stance: Stance, stances: list[Stance], partners: dict[int, int]) -> Stance | None:
+    """The stance in which the same leg comes to stand with its knee, or its foot, as well."""
+    return next((other for other in stances if other.limb == partners.get(stance.limb) and
+                 stance.first < other.first <= stance.last), None)
 
 
 def _following(stance: Stance, stances: list[Stance]) -> Stance | None:
