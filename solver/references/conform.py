@@ -15,7 +15,7 @@ from ..numerics import rotation
 from ..numerics.bounded_curve import bounded_curve
 from ..physics.soles import sole_samples
 
-MOST = 0.06      # m: so much of an unevenness is followed ...
+MOST = 0.09      # m: so much of an unevenness is followed ...
 EDGE = 0.12      # m: ... and more than this is none
 LOOSE = 0.005    # m: so much air under the sole is calmer than following every hollow
 KNOTS = 0.06     # s

@@ -38,6 +38,8 @@ ROUNDS, SHORTER = 10, 0.12  # how often the way is made shorter, and by how much
 SHORTEST = 0.4            # of the way
 NEARBY = 0.25             # s around a stance in which the way is made shorter
 HOVERS = 0.006            # m: a foot this far off the ground, or in it, after its heel has risen is put down again
+CONFORMS = 2              # how often at most a planned foot is put down
+TIPTOE = 0.06             # m: a point so much higher in the keys than others of its limb does not stand
 LIFTED = 0.005            # m: a point this much higher than in the keys no longer touches ...
 RISEN = 0.001             # m: ... nor does one that has risen so far against the rest of its foot
 
@@ -60,6 +62,7 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
         return GroundPlan(motion, touching, ())
     paths = point_paths(tree, shape, motion, points.link, shape.points)
     on_foot = np.array([limb.kind == "foot" for limb in points.limbs], dtype=bool)
+    keyed, touching = touching, _lowest(touching, paths, points.limb)
     stances = find_stances(motion.times, touching, paths, points.limb, on_foot, ground)
     anchors = [int(points.link[points.limb == n].min()) for n in range(len(points.limbs))]
     joints = point_paths(tree, shape, motion, np.array(anchors, dtype=np.intp), np.zeros((len(anchors), 3)))
@@ -69,7 +72,7 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
                                             paths, _partners(tree.character, anchors))
     new, turns = ends
     if way.is_straight and _is_same(new, joints, turns):
-        return GroundPlan(motion, touching, ())
+        return GroundPlan(motion, keyed, ())
 
     soles = _soles(points.limb, new, turns, joints, paths)
     planned, stays = body.motion, touching
@@ -91,6 +94,15 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
     planned = mend(tree, shape, motion, planned, stays, soles, terrain, ground, limits)
     return GroundPlan(planned, _still_touching(tree, shape, planned, stays, paths, soles, terrain, ground),
                       tuple(notes))
+
+
+def _lowest(touching: Bools, paths: Array, limb: Ints) -> Bools:
+    """(K, P) contacts without heels high over the toes that stand: captured ones count as down for a while yet."""
+    out = touching.copy()
+    for own in (np.flatnonzero(limb == n) for n in np.unique(limb)):
+        low = np.where(touching[:, own], paths[:, own, 2], np.inf).min(1, keepdims=True)
+        out[:, own] &= paths[:, own, 2] <= low + TIPTOE
+    return out
 
 
 def _soles(limb: Ints, new: Array, turns: Array, joints: Array, paths: Array) -> Array:
@@ -169,9 +181,13 @@ def _travel(character: Character, motion: Motion, touching: Bools, way: Way, ter
     for n, limb in enumerate(points.limbs):
         if limb.kind != "body":
             own = points.limb == n
-            soles = new[:, n, None] + rotation.rotate(turns[:, n, None], paths[:, own] - joints[:, n, None])
-            new[:, n] += conform(motion.times, soles, paths[:, own], turns[:, n],
-                                 np.asarray(touching[:, own].any(1)), terrain, ground)
+            for _ in range(CONFORMS):              # who comes down finds other ground there
+                soles = new[:, n, None] + rotation.rotate(turns[:, n, None], paths[:, own] - joints[:, n, None])
+                lower = conform(motion.times, soles, paths[:, own], turns[:, n],
+                                np.asarray(touching[:, own].any(1)), terrain, ground)
+                new[:, n] += lower
+                if np.abs(lower).max() <= HOVERS:
+                    break
     return new, turns
 
 
@@ -276,7 +292,7 @@ def _still_touching(tree: Tree, shape: Shape, planned: Motion, touching: Bools, 
     points that are lifted least stay."""
     points = tree.character.points
     there = point_paths(tree, shape, planned, points.link, shape.points)
-    risen = (there - soles)[..., 2]
+    risen = np.maximum((there - soles)[..., 2], 0.0)
     lifted = terrain.probe_over(there, planned.times).distance - np.maximum(paths[..., 2] - ground, 0.0)
     out = touching.copy()
     for own in (np.flatnonzero(points.limb == n) for n in range(len(points.limbs))):
