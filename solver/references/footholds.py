@@ -27,12 +27,14 @@ STEEPEST = np.radians(50.0)
 FINE, SETTLES = (5, 9), 2                  # samples across and along a sole, how often it is tilted anew
 UNDER = 0.5                                # m: ground this much higher is a ceiling
 PAD = 0.02                                 # m
+SLIDES = 0.05                              # m that a limb moves while it is down
 MARK = 1e-3                                # m, between the marks that show how moving ground turns
 COMES_UP = 0.05                            # m in a sub-step: ground that comes up faster is a wall that passes
 AHEAD, FALL = 1.0, (0.5, 2.0)              # how steeply ground may rise ahead, and at least and most behind
 LEAD, DROP = 0.1, 0.2                      # s, m: a landing limb comes down so much in so short a time
 FITS, SAME_TREAD = 6, 0.4                  # how often a shank is laid down; of its length: higher is another tread
 MOMENT, SAME_SPOT = 0.1, 0.06              # s, m: who is up for less than this and comes down so near has not stepped
+SAME_GROUND = 0.12                         # m: ... unless the ground there is higher or lower by more
 STRIDE, SCALE = 1.1, (0.5, 2.0)            # m, for which the shifts are meant, and how far they scale with others
 
 
@@ -104,7 +106,7 @@ def find_stances(times: Array, touching: Bools, paths: Array, limbs: Ints, feet:
             share = held[:, used] / np.maximum(held[:, used].sum(0), 1)
             corners = (paths[run][:, own[used], :2] * share[..., None]).sum(0)
             centre = corners.mean(0)
-            corners = corners if len(corners) > 2 else _travelled(paths[run][:, own[used], :2], held[:, used], corners)
+            corners = _travelled(paths[run][:, own[used], :2], held[:, used], corners)
             bears = not (stop - first == 1 and int(first) in in_air)
             phase = 1.0 if bears else min(1.0, float(np.abs(held_at - first).min()) / typical)
             middle = paths[:, own, :2].mean(1)
@@ -117,11 +119,19 @@ def find_stances(times: Array, touching: Bools, paths: Array, limbs: Ints, feet:
 
 
 def _travelled(paths: Array, held: Bools, corners: Array) -> Array:
-    """Where a hand or a knee of one or two points comes down and where it leaves, if it slides along in between: all
-    of its way wants ground."""
-    middle = (paths * held[..., None]).sum(1) / np.maximum(held.sum(1), 1)[:, None]
-    ends = middle[np.flatnonzero(held.any(1))[[0, -1]]]
-    return ends if len(corners) == 1 and np.linalg.norm(ends[1] - ends[0]) > PAD else corners
+    """Corners of a print whose limb slides while it is down, as a hand or a toe that is dragged does: all of its way
+    wants ground, from where its rear comes down to where its front leaves."""
+    every = np.arange(len(held))[:, None]
+    first, last = np.where(held, every, len(held)).min(0), np.where(held, every, -1).max(0)
+    points = np.arange(paths.shape[1])
+    start, end = paths[first, points], paths[last, points]
+    slide = (end - start).mean(0)
+    if np.linalg.norm(slide) < SLIDES:
+        return corners
+    if len(corners) == 1:
+        return np.concatenate((start, end))
+    along = corners @ slide
+    return np.where((along > along.mean())[:, None], end, start)
 
 
 def _with_strides(stances: list[Stance]) -> list[Stance]:
@@ -171,6 +181,10 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
     the next one to stand after it, of another limb; `partner` is where the same leg stands already, with its foot or
     its knee: both stay as far apart as they are in the clip; `joining` is where the same leg will stand as well."""
     stance, time = keyed.on(way), float(times[keyed.first])
+    if partner is not None:                                    # a leg that kneels is shifted as a whole
+        start, length = _shank(keyed, partner)
+        led = way.moved(keyed.first, partner.stance.centre, (partner.stance.first + partner.stance.last) // 2)
+        stance = replace(stance, centre=stance.centre + np.append((start - led)[:2], 0.0))
     side = np.array([-stance.ahead[1], stance.ahead[0]])
     scale = float(np.clip(stance.stride / STRIDE, *SCALE))     # long strides may change more
     scale = scale if partner is None and joining is None else max(scale, 1.0)       # so may shanks that lie down
@@ -190,13 +204,12 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
         if following is not None:
             cost = cost + brink(tried, terrain, time, stance.ahead, following.on(way).centre)
     if partner is not None:
-        start, length = _shank(keyed, partner)
         cost = cost + apart(tried, start, length) + edged(tried, terrain, time, start[:2] - tried.places[:, :2])
     elif joining is not None:
         away = (joining.on(way).centre - stance.centre)[:2]
         cost = cost + edged(tried, terrain, time, np.tile(away, (len(shifts), 1)))
     n = int(np.argmin(cost))
-    place = tried.places[n] if partner is None else _fitted(tried.places[n], *_shank(keyed, partner), terrain, time)
+    place = tried.places[n] if partner is None else _fitted(tried.places[n], start, length, terrain, time)
     return _standing(keyed, way, place, tried.normals[n], terrain, times)
 
 
@@ -208,6 +221,9 @@ def again(before: Foothold, keyed: Stance, terrain: Terrain, times: Array) -> Fo
     place = before.moved(-1, keyed.centre)
     if not terrain.is_still:
         place = terrain.carry(place[None], float(times[before.stance.last]), float(times[keyed.first]))[0]
+    sunk = float(_sunk(terrain, place[None], times[[keyed.first]])[0])
+    if not np.isfinite(sunk) or abs(sunk) > SAME_GROUND:       # it has slid over an edge
+        return None
     return _ridden(keyed, place, before.turn[-1], terrain, times[keyed.run])
 
 

@@ -38,6 +38,7 @@ ROUNDS, SHORTER = 10, 0.12  # how often the way is made shorter, and by how much
 SHORTEST = 0.4            # of the way
 NEARBY = 0.25             # s around a stance in which the way is made shorter
 HOVERS = 0.006            # m: a foot this far off the ground, or in it, after its heel has risen is put down again
+MENDS = 2                 # how often what is wrong is mended: the first time may not come to its end
 CONFORMS = 2              # how often at most a planned foot is put down
 TIPTOE = 0.06             # m: a point so much higher in the keys than others of its limb does not stand
 LIFTED = 0.005            # m: a point this much higher than in the keys no longer touches ...
@@ -91,7 +92,8 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
             planned = _put_all(tree, shape, motion, body.motion, limbs, new, turns, heels, touching, soles, paths,
                                terrain, ground)
         stays = _still_touching(tree, shape, planned, touching, paths, soles, terrain, ground)
-    planned = mend(tree, shape, motion, planned, stays, soles, terrain, ground, limits)
+    for _ in range(MENDS):
+        planned = mend(tree, shape, motion, planned, stays, soles, terrain, ground, limits)
     return GroundPlan(planned, _still_touching(tree, shape, planned, stays, paths, soles, terrain, ground),
                       tuple(notes))
 
