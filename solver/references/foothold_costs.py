@@ -32,8 +32,7 @@ class Tried:
 
 def walled(tried: Tried, terrain: Terrain, time: float) -> Array:
     """Ground around the sole that is higher than the sole's plane: a riser too close."""
-    print_ = tried.print_
-    ring = print_ * (1.0 + RING / np.maximum(np.linalg.norm(print_, axis=1, keepdims=True), 0.02))
+    ring = _ring(tried)
     around = tried.places[:, None, :2] + ring
     above = terrain.height(around.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
     slope = -tried.normals[:, :2] / tried.normals[:, 2:]
@@ -81,12 +80,17 @@ def edged(tried: Tried, terrain: Terrain, time: float, away: Array) -> Array:
 
 
 def torn(tried: Tried, terrain: Terrain, time: float) -> Array:
-    """A sole half on a platform: its ground moves in two ways."""
-    spots = (tried.places[:, None, :2] + tried.print_).reshape(-1, 2)
+    """A sole half on a platform, or at its very edge: its ground moves in two ways."""
+    spots = (tried.places[:, None, :2] + _ring(tried)).reshape(-1, 2)
     z = terrain.height(spots, time).z
     v = terrain.probe(np.concatenate((spots, np.where(np.isfinite(z), z, 0.0)[:, None]), axis=1), time).velocity
     v = v.reshape(len(tried.places), -1, 3)
     return np.asarray((np.linalg.norm(np.ptp(v, axis=1), axis=-1) / TORN) ** 2)
+
+
+def _ring(tried: Tried) -> Array:
+    """(m, 2) the print, RING wider on all sides."""
+    return tried.print_ * (1.0 + RING / np.maximum(np.linalg.norm(tried.print_, axis=1, keepdims=True), 0.02))
 
 
 def _beyond(tried: Tried, terrain: Terrain, time: float, towards: Array, beyond: Array) -> Array:
