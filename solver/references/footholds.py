@@ -27,7 +27,7 @@ STEEPEST = np.radians(50.0)
 FINE, SETTLES = (5, 9), 2                  # samples across and along a sole, how often it is tilted anew
 UNDER = 0.5                                # m: ground this much higher is a ceiling
 PAD = 0.02                                 # m
-SLIDES = 0.05                              # m that a limb moves while it is down
+SLIDES = 0.08                              # m that a limb moves while it is down
 MARK = 1e-3                                # m, between the marks that show how moving ground turns
 COMES_UP = 0.05                            # m in a sub-step: ground that comes up faster is a wall that passes
 AHEAD, FALL = 1.0, (0.5, 2.0)              # how steeply ground may rise ahead, and at least and most behind
@@ -53,6 +53,7 @@ class Stance:
     stride: float   # m, between this limb's footholds
     fall: float     # how steeply the limb can come down to it
     ends: Array     # (2, 2) where the limb is when it comes down, and when it leaves
+    slides: bool    # in between, so that its print is long
 
     @property
     def run(self) -> slice:
@@ -106,7 +107,7 @@ def find_stances(times: Array, touching: Bools, paths: Array, limbs: Ints, feet:
             share = held[:, used] / np.maximum(held[:, used].sum(0), 1)
             corners = (paths[run][:, own[used], :2] * share[..., None]).sum(0)
             centre = corners.mean(0)
-            corners = _travelled(paths[run][:, own[used], :2], held[:, used], corners)
+            still, corners = corners, _travelled(paths[run][:, own[used], :2], held[:, used], corners)
             bears = not (stop - first == 1 and int(first) in in_air)
             phase = 1.0 if bears else min(1.0, float(np.abs(held_at - first).min()) / typical)
             middle = paths[:, own, :2].mean(1)
@@ -114,7 +115,7 @@ def find_stances(times: Array, touching: Bools, paths: Array, limbs: Ints, feet:
             fall = DROP / max(float(np.linalg.norm(middle[first] - middle[early])), 1e-3) if first else np.inf
             stances.append(Stance(int(limb), int(first), int(stop) - 1, np.append(centre, ground),
                                   _dense(corners - centre), _heading(middle, run), bears, phase, 0.0,
-                                  float(np.clip(fall, *FALL)), middle[[first, stop - 1]]))
+                                  float(np.clip(fall, *FALL)), middle[[first, stop - 1]], corners is not still))
     return _with_strides(stances)
 
 
@@ -125,7 +126,8 @@ def _travelled(paths: Array, held: Bools, corners: Array) -> Array:
     first, last = np.where(held, every, len(held)).min(0), np.where(held, every, -1).max(0)
     points = np.arange(paths.shape[1])
     start, end = paths[first, points], paths[last, points]
-    slide = (end - start).mean(0)
+    slides = end - start
+    slide = slides[np.linalg.norm(slides, axis=1).argmax()]
     if np.linalg.norm(slide) < SLIDES:
         return corners
     if len(corners) == 1:
@@ -187,7 +189,8 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
         stance = replace(stance, centre=stance.centre + np.append((start - led)[:2], 0.0))
     side = np.array([-stance.ahead[1], stance.ahead[0]])
     scale = float(np.clip(stance.stride / STRIDE, *SCALE))     # long strides may change more
-    scale = scale if partner is None and joining is None else max(scale, 1.0)       # so may shanks that lie down
+    if stance.slides or partner is not None or joining is not None:
+        scale = max(scale, 1.0)                                # so may who needs much room, as a shank that lies down
     along, across = (scale * g.ravel() for g in np.meshgrid(ALONG, ACROSS))
     shifts = along[:, None] * stance.ahead + across[:, None] * side
     tried, cost = _resting(stance, terrain, time, shifts)

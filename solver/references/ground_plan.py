@@ -20,6 +20,7 @@ from ..model.terrain import Terrain
 from ..numerics import rotation
 from ..physics.legs import leg_chain
 from ..physics.shape import Shape
+from ..physics.soles import sole_samples
 from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
 from .bearing import Borne, Reach, bear, reaches
@@ -33,7 +34,7 @@ from .way import Way, shortened
 
 DETOUR = 0.35             # leg lengths: how far a swing may leave the straight way between its footholds
 MISSED = 0.005            # m: a standing foot that misses the ground by more makes the way shorter
-SAID = 0.01               # m: ... and is worth a sentence
+SAID = 0.015              # m: a limb that stays so far off the ground is worth a sentence
 ROUNDS, SHORTER = 10, 0.12  # how often the way is made shorter, and by how much of it at most each time
 SHORTEST = 0.4            # of the way
 NEARBY = 0.25             # s around a stance in which the way is made shorter
@@ -94,8 +95,25 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
         stays = _still_touching(tree, shape, planned, touching, paths, soles, terrain, ground)
     for _ in range(MENDS):
         planned = mend(tree, shape, motion, planned, stays, soles, terrain, ground, limits)
+    there = point_paths(tree, shape, planned, points.link, shape.points)
+    notes += _hovering(tree.character, there, paths, touching, planned.times, terrain, ground)
     return GroundPlan(planned, _still_touching(tree, shape, planned, stays, paths, soles, terrain, ground),
                       tuple(notes))
+
+
+def _hovering(character: Character, there: Array, paths: Array, touching: Bools, times: Array, terrain: Terrain,
+              ground: float) -> list[tuple[int, str]]:
+    """Sentences about limbs that in the end do not come down as far as they do in the clip."""
+    notes, points = [], character.points
+    for n, limb in enumerate(points.limbs):
+        own = points.limb == n
+        off = terrain.probe_over(sole_samples(there[:, own]), times).distance.min(1)
+        off -= np.maximum(sole_samples(paths[:, own])[..., 2].min(1) - ground, 0.0)
+        off = np.where(touching[:, own].any(1), off, 0.0)
+        k = int(off.argmax())
+        if SAID < off[k] < np.inf:
+            notes.append((k, f"{limb.name} stays {100 * off[k]:.0f} cm off the ground: it does not reach."))
+    return notes
 
 
 def _lowest(touching: Bools, paths: Array, limb: Ints) -> Bools:
@@ -159,11 +177,6 @@ def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: 
         k = int(share.argmin())
         notes.append((k, f"The way is up to {100 * (1 - share.min()):.0f} % shorter here: the legs are too short for "
                          "this ground."))
-    for n, limb in enumerate(points.limbs):
-        if body.missed[:, n].max() > SAID:
-            k = int(body.missed[:, n].argmax())
-            notes.append((k, f"{limb.name} stays {100 * body.missed[k, n]:.0f} cm off the ground: the leg is too "
-                             "short."))
     return body, way, ends, heels, notes
 
 

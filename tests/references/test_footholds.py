@@ -17,7 +17,7 @@ ALONG, ACROSS = (g.ravel() for g in np.meshgrid(np.linspace(-0.13, 0.13, 6), np.
 def stance_at(x: float) -> Stance:
     """A foot that stands at x for the whole second and walks along x."""
     return Stance(0, 0, 60, np.array([x, 0.0, 0.0]), np.stack((ALONG, ACROSS), axis=1), np.array([1.0, 0.0]), True, 1.0,
-                  1.1, 2.0, np.array([[x, 0.0], [x, 0.0]]))
+                  1.1, 2.0, np.array([[x, 0.0], [x, 0.0]]), False)
 
 
 def chosen(x: float, terrain: Terrain, following: Stance | None = None) -> Foothold:

@@ -133,7 +133,7 @@ class Footing:
             spots = sole[:, :2] + BESIDE[:, None, None] * offset[own[0], :2]                      # (n, m, 2)
             below = np.tile(sole[:, 2] + self._size * CEILING, len(BESIDE))
             h = clip.terrain.height(spots.reshape(-1, 2), float(clip.times[landing]), below).z.reshape(len(BESIDE), -1)
-            rise = h - h[-1]                                                                      # over what was planned
+            rise = h - h[-1]                       # beyond the ground under where it is planned
             is_whole = np.ptp(rise, axis=1) < self._size * EDGE
             if not clip.terrain.is_still:
                 at = np.concatenate((spots, h[..., None]), axis=-1)
