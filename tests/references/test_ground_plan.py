@@ -40,9 +40,10 @@ MISSED_PUSHED = {      # the plans keep to the ground; pushed, the controller le
 MISSED = {             # hands and knees on steps half as high as the legs are long, and on ground that rises under some
     ("crawl", "steps 0.5 up"): "17 mm deep, a knee 100, 67 mm off the ground, slides 27 mm",
     ("crawl", "steps 0.5 down"): "32 mm off the ground",
-    ("crawl", "lift 0"): "183 mm deep, slides 52 mm, joints at 2.3 times the clip's speed",
-    ("crawl", "lift 1"): "94 mm deep, slides 36 mm, joints at 2.9 times the clip's speed",
-    ("cartwheel", "lift 0"): "197 mm deep, slides 11 mm", ("cartwheel", "lift 1"): "193 mm deep, slides 6.7 mm",
+    ("crawl", "lift 0"): "167 mm deep, 91 mm off the ground, slides 83 mm, joints at 2.4 times the clip's speed",
+    ("crawl", "lift 1"): "41 mm deep, slides 83 mm, joints at 2.4 times the clip's speed",
+    ("cartwheel", "lift 0"): "166 mm deep, slides 17 mm",
+    ("cartwheel", "lift 1"): "8 mm deep, 20 mm off the ground, slides 6.5 mm",
 }
 QUICK = [("walk", "35 up"), ("walk", "35 down"), ("walk", "35 across"), ("walk", "steps 0.3 up"),
          ("walk", "steps 0.3 down"), ("walk", "rough 0"), ("walk", "ferry"), ("trot", "35 up"),
