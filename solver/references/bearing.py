@@ -81,8 +81,7 @@ class Borne:
     """The body over its footholds, limbs as keyed."""
 
     motion: Motion
-    missed: Array    # (K, L) m, how far standing limbs miss their footholds, or are folded too tightly
-    wrong: Array     # (K,) m, the same of all feet together, and of those that swing too near to their hip
+    wrong: Array     # (K,) m, how far standing feet miss their footholds, or legs are folded too tightly
 
 
 def bear(tree: Tree, shape: Shape, base: Motion, way: Way, joints: Array, new: Array, holds: list[Foothold],
@@ -139,15 +138,17 @@ def bear(tree: Tree, shape: Shape, base: Motion, way: Way, joints: Array, new: A
         raised = bounded_curve(times, np.zeros(len(times)), np.minimum(lower, upper), upper, KNOTS)
         positions = positions + raised[:, None] * np.array([0.0, 0.0, 1.0])
         started = base.with_poses(positions, rotations)
-    missed, squeezed = np.zeros(bearing.shape), np.zeros(len(times))
+    too_far, squeezed = np.zeros((2, len(times)))
+    upright = ~(bearing[:, ~on_foot] > 0.0).any(1)     # who crouches on hands or knees folds legs however short the way
     for reach in limbs:
+        if not on_foot[reach.limb] or not bearing[:, reach.limb].any():
+            continue
         hip = hip_path(tree, shape, started, reach)
         far = np.linalg.norm(hip - np.array(ends[reach.limb]), axis=-1)                # (n, K)
-        wrong = np.maximum(far.min(0) - reach.longest, reach.tightest - far[0])
-        missed[:, reach.limb] = np.where(bearing[:, reach.limb] > 0.0, np.maximum(wrong, 0.0), 0.0)
-        if bearing[:, reach.limb].any() and on_foot[reach.limb]:
-            squeezed = np.maximum(squeezed, SQUEEZE * reach.tightest - far[0])
-    return Borne(started, missed, np.maximum(missed[:, on_foot].max(1, initial=0.0), squeezed))
+        long, tight, stands = far.min(0) - reach.longest, reach.tightest - far[0], bearing[:, reach.limb] > 0.0
+        too_far = np.maximum(too_far, np.where(stands, long, 0.0))
+        squeezed = np.maximum(squeezed, np.where(stands, tight, SQUEEZE * reach.tightest - far[0]))
+    return Borne(started, np.maximum(too_far, np.where(upright, squeezed, 0.0)))
 
 
 def _sole_height(joints: Array, share: Array) -> Array:

@@ -15,7 +15,8 @@ from ..numerics import rotation
 from ..numerics.bounded_curve import bounded_curve
 from ..physics.soles import sole_samples
 
-MOST = 0.06      # m: more than this is no unevenness
+MOST = 0.09      # m: so much of an unevenness is followed ...
+EDGE = 0.12      # m: ... and more than this is none
 LOOSE = 0.005    # m: so much air under the sole is calmer than following every hollow
 KNOTS = 0.06     # s
 
@@ -33,7 +34,8 @@ def conform(times: Array, soles: Array, keyed: Array, turn: Array, standing: Boo
     clear = np.where(np.isfinite(h), there[run, :, 2] - h, np.inf).min(1)
     own = np.maximum((rest[run, :, 2] - ground).min(1), 0.0)
     change = (own - clear) * out[run, 2]
-    usable = np.isfinite(change) & (np.abs(change) < MOST)
+    usable = np.isfinite(change) & (np.abs(change) < EDGE)
+    change = np.clip(change, -MOST, MOST)
     if np.abs(change[usable]).max(initial=0.0) < 1e-9:
         return np.zeros((len(times), 3))
     lower, upper = np.full(len(times), -np.inf), np.full(len(times), np.inf)

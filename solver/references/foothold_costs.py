@@ -13,6 +13,7 @@ from ..model.arrays import Array
 from ..model.terrain import Terrain
 
 APART = 0.03                  # m that a shank is too long or too short
+EDGE = 0.03                   # m of ground above the line between its ends that cost one
 RING, RISER = 0.03, 0.010      # m around the sole, m above its plane that cost one
 ROOM, ROOM_COST = 0.3, 0.05    # m beyond the sole, m above a rising line that cost one
 TREAD, BRINK = 0.5, 0.05       # m ahead of the toes that are looked at, m of tread left that cost one ...
@@ -31,8 +32,7 @@ class Tried:
 
 def walled(tried: Tried, terrain: Terrain, time: float) -> Array:
     """Ground around the sole that is higher than the sole's plane: a riser too close."""
-    print_ = tried.print_
-    ring = print_ * (1.0 + RING / np.maximum(np.linalg.norm(print_, axis=1, keepdims=True), 0.02))
+    ring = _ring(tried)
     around = tried.places[:, None, :2] + ring
     above = terrain.height(around.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
     slope = -tried.normals[:, :2] / tried.normals[:, 2:]
@@ -70,13 +70,27 @@ def apart(tried: Tried, start: Array, length: float) -> Array:
     return np.asarray(((np.linalg.norm(tried.places - start, axis=1) - length) / APART) ** 2)
 
 
+def edged(tried: Tried, terrain: Terrain, time: float, away: Array) -> Array:
+    """Ground that rises above the line to where the other end of the shank is, `away` (n, 2): an edge would cut it."""
+    share = np.linspace(0.0, 1.0, 12)
+    spots = tried.places[:, None, :2] + share[:, None] * away[:, None]
+    h = terrain.height(spots.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
+    over = h - tried.places[:, 2:] - share * (h[:, -1:] - tried.places[:, 2:])
+    return np.asarray((np.maximum(np.where(np.isfinite(over), over, 0.0), 0.0).max(1) / EDGE) ** 2)
+
+
 def torn(tried: Tried, terrain: Terrain, time: float) -> Array:
-    """A sole half on a platform: its ground moves in two ways."""
-    spots = (tried.places[:, None, :2] + tried.print_).reshape(-1, 2)
+    """A sole half on a platform, or at its very edge: its ground moves in two ways."""
+    spots = (tried.places[:, None, :2] + _ring(tried)).reshape(-1, 2)
     z = terrain.height(spots, time).z
     v = terrain.probe(np.concatenate((spots, np.where(np.isfinite(z), z, 0.0)[:, None]), axis=1), time).velocity
     v = v.reshape(len(tried.places), -1, 3)
     return np.asarray((np.linalg.norm(np.ptp(v, axis=1), axis=-1) / TORN) ** 2)
+
+
+def _ring(tried: Tried) -> Array:
+    """(m, 2) the print, RING wider on all sides."""
+    return tried.print_ * (1.0 + RING / np.maximum(np.linalg.norm(tried.print_, axis=1, keepdims=True), 0.02))
 
 
 def _beyond(tried: Tried, terrain: Terrain, time: float, towards: Array, beyond: Array) -> Array:

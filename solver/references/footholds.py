@@ -15,7 +15,7 @@ from ..model.arrays import Array, Bools, Ints
 from ..model.terrain import Terrain
 from ..numerics import rotation
 from ..numerics.qp import InfeasibleError, UnsolvedError, solve_qp
-from .foothold_costs import Tried, apart, brink, room, torn, walled
+from .foothold_costs import Tried, apart, brink, edged, room, torn, walled
 from .way import Way
 
 ALONG = np.arange(-0.24, 0.241, 0.06)      # m, shifts tried along the way ...
@@ -27,12 +27,14 @@ STEEPEST = np.radians(50.0)
 FINE, SETTLES = (5, 9), 2                  # samples across and along a sole, how often it is tilted anew
 UNDER = 0.5                                # m: ground this much higher is a ceiling
 PAD = 0.02                                 # m
+SLIDES = 0.08                              # m that a limb moves while it is down
 MARK = 1e-3                                # m, between the marks that show how moving ground turns
 COMES_UP = 0.05                            # m in a sub-step: ground that comes up faster is a wall that passes
 AHEAD, FALL = 1.0, (0.5, 2.0)              # how steeply ground may rise ahead, and at least and most behind
 LEAD, DROP = 0.1, 0.2                      # s, m: a landing limb comes down so much in so short a time
 FITS, SAME_TREAD = 6, 0.4                  # how often a shank is laid down; of its length: higher is another tread
 MOMENT, SAME_SPOT = 0.1, 0.06              # s, m: who is up for less than this and comes down so near has not stepped
+SAME_GROUND = 0.12                         # m: ... unless the ground there is higher or lower by more
 STRIDE, SCALE = 1.1, (0.5, 2.0)            # m, for which the shifts are meant, and how far they scale with others
 
 
@@ -51,6 +53,7 @@ class Stance:
     stride: float   # m, between this limb's footholds
     fall: float     # how steeply the limb can come down to it
     ends: Array     # (2, 2) where the limb is when it comes down, and when it leaves
+    slides: bool    # in between, so that its print is long
 
     @property
     def run(self) -> slice:
@@ -104,6 +107,7 @@ def find_stances(times: Array, touching: Bools, paths: Array, limbs: Ints, feet:
             share = held[:, used] / np.maximum(held[:, used].sum(0), 1)
             corners = (paths[run][:, own[used], :2] * share[..., None]).sum(0)
             centre = corners.mean(0)
+            still, corners = corners, _travelled(paths[run][:, own[used], :2], held[:, used], corners)
             bears = not (stop - first == 1 and int(first) in in_air)
             phase = 1.0 if bears else min(1.0, float(np.abs(held_at - first).min()) / typical)
             middle = paths[:, own, :2].mean(1)
@@ -111,8 +115,25 @@ def find_stances(times: Array, touching: Bools, paths: Array, limbs: Ints, feet:
             fall = DROP / max(float(np.linalg.norm(middle[first] - middle[early])), 1e-3) if first else np.inf
             stances.append(Stance(int(limb), int(first), int(stop) - 1, np.append(centre, ground),
                                   _dense(corners - centre), _heading(middle, run), bears, phase, 0.0,
-                                  float(np.clip(fall, *FALL)), middle[[first, stop - 1]]))
+                                  float(np.clip(fall, *FALL)), middle[[first, stop - 1]], corners is not still))
     return _with_strides(stances)
+
+
+def _travelled(paths: Array, held: Bools, corners: Array) -> Array:
+    """Corners of a print whose limb slides while it is down, as a hand or a toe that is dragged does: all of its way
+    wants ground, from where its rear comes down to where its front leaves."""
+    every = np.arange(len(held))[:, None]
+    first, last = np.where(held, every, len(held)).min(0), np.where(held, every, -1).max(0)
+    points = np.arange(paths.shape[1])
+    start, end = paths[first, points], paths[last, points]
+    slides = end - start
+    slide = slides[np.linalg.norm(slides, axis=1).argmax()]
+    if np.linalg.norm(slide) < SLIDES:
+        return corners
+    if len(corners) == 1:
+        return np.concatenate((start, end))
+    along = corners @ slide
+    return np.where((along > along.mean())[:, None], end, start)
 
 
 def _with_strides(stances: list[Stance]) -> list[Stance]:
@@ -120,7 +141,7 @@ def _with_strides(stances: list[Stance]) -> list[Stance]:
     for stance in stances:
         others = [float(np.linalg.norm((other.centre - stance.centre)[:2])) for other in stances
                   if other.limb == stance.limb and other is not stance]
-        out.append(replace(stance, stride=min(others, default=0.0)))
+        out.append(replace(stance, stride=min(others, default=STRIDE)))
     return out
 
 
@@ -157,13 +178,19 @@ def _heading(path: Array, run: slice) -> Array:
 
 
 def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
-           following: Stance | None = None, partner: Foothold | None = None) -> Foothold:
+           following: Stance | None = None, partner: Foothold | None = None, joining: Stance | None = None) -> Foothold:
     """The cheapest foothold near where the way leads the old one; it travels with the ground it is on. `following` is
     the next one to stand after it, of another limb; `partner` is where the same leg stands already, with its foot or
-    its knee: both stay as far apart as they are in the clip."""
+    its knee: both stay as far apart as they are in the clip; `joining` is where the same leg will stand as well."""
     stance, time = keyed.on(way), float(times[keyed.first])
+    if partner is not None:                                    # a leg that kneels is shifted as a whole
+        start, length = _shank(keyed, partner)
+        led = way.moved(keyed.first, partner.stance.centre, (partner.stance.first + partner.stance.last) // 2)
+        stance = replace(stance, centre=stance.centre + np.append((start - led)[:2], 0.0))
     side = np.array([-stance.ahead[1], stance.ahead[0]])
     scale = float(np.clip(stance.stride / STRIDE, *SCALE))     # long strides may change more
+    if stance.slides or partner is not None or joining is not None:
+        scale = max(scale, 1.0)                                # so may who needs much room, as a shank that lies down
     along, across = (scale * g.ravel() for g in np.meshgrid(ALONG, ACROSS))
     shifts = along[:, None] * stance.ahead + across[:, None] * side
     tried, cost = _resting(stance, terrain, time, shifts)
@@ -180,9 +207,12 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
         if following is not None:
             cost = cost + brink(tried, terrain, time, stance.ahead, following.on(way).centre)
     if partner is not None:
-        cost = cost + apart(tried, *_shank(keyed, partner))
+        cost = cost + apart(tried, start, length) + edged(tried, terrain, time, start[:2] - tried.places[:, :2])
+    elif joining is not None:
+        away = (joining.on(way).centre - stance.centre)[:2]
+        cost = cost + edged(tried, terrain, time, np.tile(away, (len(shifts), 1)))
     n = int(np.argmin(cost))
-    place = tried.places[n] if partner is None else _fitted(tried.places[n], *_shank(keyed, partner), terrain, time)
+    place = tried.places[n] if partner is None else _fitted(tried.places[n], start, length, terrain, time)
     return _standing(keyed, way, place, tried.normals[n], terrain, times)
 
 
@@ -194,6 +224,9 @@ def again(before: Foothold, keyed: Stance, terrain: Terrain, times: Array) -> Fo
     place = before.moved(-1, keyed.centre)
     if not terrain.is_still:
         place = terrain.carry(place[None], float(times[before.stance.last]), float(times[keyed.first]))[0]
+    sunk = float(_sunk(terrain, place[None], times[[keyed.first]])[0])
+    if not np.isfinite(sunk) or abs(sunk) > SAME_GROUND:       # it has slid over an edge
+        return None
     return _ridden(keyed, place, before.turn[-1], terrain, times[keyed.run])
 
 

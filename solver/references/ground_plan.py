@@ -20,6 +20,7 @@ from ..model.terrain import Terrain
 from ..numerics import rotation
 from ..physics.legs import leg_chain
 from ..physics.shape import Shape
+from ..physics.soles import sole_samples
 from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
 from .bearing import Borne, Reach, bear, reaches
@@ -33,11 +34,14 @@ from .way import Way, shortened
 
 DETOUR = 0.35             # leg lengths: how far a swing may leave the straight way between its footholds
 MISSED = 0.005            # m: a standing foot that misses the ground by more makes the way shorter
-SAID = 0.01               # m: ... and is worth a sentence
+SAID = 0.015              # m: a limb that stays so far off the ground is worth a sentence
 ROUNDS, SHORTER = 10, 0.12  # how often the way is made shorter, and by how much of it at most each time
 SHORTEST = 0.4            # of the way
 NEARBY = 0.25             # s around a stance in which the way is made shorter
 HOVERS = 0.006            # m: a foot this far off the ground, or in it, after its heel has risen is put down again
+MENDS = 2                 # how often what is wrong is mended: the first time may not come to its end
+CONFORMS = 2              # how often at most a planned foot is put down
+TIPTOE = 0.06             # m: a point so much higher in the keys than others of its limb does not stand
 LIFTED = 0.005            # m: a point this much higher than in the keys no longer touches ...
 RISEN = 0.001             # m: ... nor does one that has risen so far against the rest of its foot
 
@@ -60,6 +64,7 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
         return GroundPlan(motion, touching, ())
     paths = point_paths(tree, shape, motion, points.link, shape.points)
     on_foot = np.array([limb.kind == "foot" for limb in points.limbs], dtype=bool)
+    keyed, touching = touching, _lowest(touching, paths, points.limb)
     stances = find_stances(motion.times, touching, paths, points.limb, on_foot, ground)
     anchors = [int(points.link[points.limb == n].min()) for n in range(len(points.limbs))]
     joints = point_paths(tree, shape, motion, np.array(anchors, dtype=np.intp), np.zeros((len(anchors), 3)))
@@ -69,7 +74,7 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
                                             paths, _partners(tree.character, anchors))
     new, turns = ends
     if way.is_straight and _is_same(new, joints, turns):
-        return GroundPlan(motion, touching, ())
+        return GroundPlan(motion, keyed, ())
 
     soles = _soles(points.limb, new, turns, joints, paths)
     planned, stays = body.motion, touching
@@ -88,9 +93,36 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
             planned = _put_all(tree, shape, motion, body.motion, limbs, new, turns, heels, touching, soles, paths,
                                terrain, ground)
         stays = _still_touching(tree, shape, planned, touching, paths, soles, terrain, ground)
-    planned = mend(tree, shape, motion, planned, stays, soles, terrain, ground, limits)
+    for _ in range(MENDS):
+        planned = mend(tree, shape, motion, planned, stays, soles, terrain, ground, limits)
+    there = point_paths(tree, shape, planned, points.link, shape.points)
+    notes += _hovering(tree.character, there, paths, touching, planned.times, terrain, ground)
     return GroundPlan(planned, _still_touching(tree, shape, planned, stays, paths, soles, terrain, ground),
                       tuple(notes))
+
+
+def _hovering(character: Character, there: Array, paths: Array, touching: Bools, times: Array, terrain: Terrain,
+              ground: float) -> list[tuple[int, str]]:
+    """Sentences about limbs that in the end do not come down as far as they do in the clip."""
+    notes, points = [], character.points
+    for n, limb in enumerate(points.limbs):
+        own = points.limb == n
+        off = terrain.probe_over(sole_samples(there[:, own]), times).distance.min(1)
+        off -= np.maximum(sole_samples(paths[:, own])[..., 2].min(1) - ground, 0.0)
+        off = np.where(touching[:, own].any(1), off, 0.0)
+        k = int(off.argmax())
+        if SAID < off[k] < np.inf:
+            notes.append((k, f"{limb.name} stays {100 * off[k]:.0f} cm off the ground: it does not reach."))
+    return notes
+
+
+def _lowest(touching: Bools, paths: Array, limb: Ints) -> Bools:
+    """(K, P) contacts without heels high over the toes that stand: captured ones count as down for a while yet."""
+    out = touching.copy()
+    for own in (np.flatnonzero(limb == n) for n in np.unique(limb)):
+        low = np.where(touching[:, own], paths[:, own, 2], np.inf).min(1, keepdims=True)
+        out[:, own] &= paths[:, own, 2] <= low + TIPTOE
+    return out
 
 
 def _soles(limb: Ints, new: Array, turns: Array, joints: Array, paths: Array) -> Array:
@@ -145,11 +177,6 @@ def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: 
         k = int(share.argmin())
         notes.append((k, f"The way is up to {100 * (1 - share.min()):.0f} % shorter here: the legs are too short for "
                          "this ground."))
-    for n, limb in enumerate(points.limbs):
-        if body.missed[:, n].max() > SAID:
-            k = int(body.missed[:, n].argmax())
-            notes.append((k, f"{limb.name} stays {100 * body.missed[k, n]:.0f} cm off the ground: the leg is too "
-                             "short."))
     return body, way, ends, heels, notes
 
 
@@ -169,9 +196,13 @@ def _travel(character: Character, motion: Motion, touching: Bools, way: Way, ter
     for n, limb in enumerate(points.limbs):
         if limb.kind != "body":
             own = points.limb == n
-            soles = new[:, n, None] + rotation.rotate(turns[:, n, None], paths[:, own] - joints[:, n, None])
-            new[:, n] += conform(motion.times, soles, paths[:, own], turns[:, n],
-                                 np.asarray(touching[:, own].any(1)), terrain, ground)
+            for _ in range(CONFORMS):              # who comes down finds other ground there
+                soles = new[:, n, None] + rotation.rotate(turns[:, n, None], paths[:, own] - joints[:, n, None])
+                lower = conform(motion.times, soles, paths[:, own], turns[:, n],
+                                np.asarray(touching[:, own].any(1)), terrain, ground)
+                new[:, n] += lower
+                if np.abs(lower).max() <= HOVERS:
+                    break
     return new, turns
 
 
@@ -191,7 +222,7 @@ def _lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array, on
         before = next((hold for hold in reversed(holds) if hold.stance.limb == stance.limb), None)
         same = None if before is None else again(before, stance, terrain, times)
         holds.append(same or choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)],
-                                    _partner(stance, holds, partners)))
+                                    _partner(stance, holds, partners), _joining(stance, stances, partners)))
 
     if terrain.is_still:
         for stance in waiting:
@@ -233,6 +264,12 @@ def _partner(stance: Stance, holds: list[Foothold], partners: dict[int, int]) ->
                  hold.stance.first <= stance.first <= hold.stance.last), None)
 
 
+def _joining(stance: Stance, stances: list[Stance], partners: dict[int, int]) -> Stance | None:
+    """The stance in which the same leg comes to stand with its knee, or its foot, as well."""
+    return next((other for other in stances if other.limb == partners.get(stance.limb) and
+                 stance.first < other.first <= stance.last), None)
+
+
 def _following(stance: Stance, stances: list[Stance]) -> Stance | None:
     """The next one of another limb that begins while this one stands, nearest ahead of it."""
     later = [other for other in stances if other.limb != stance.limb and stance.first < other.first <= stance.last + 1
@@ -270,7 +307,7 @@ def _still_touching(tree: Tree, shape: Shape, planned: Motion, touching: Bools, 
     points that are lifted least stay."""
     points = tree.character.points
     there = point_paths(tree, shape, planned, points.link, shape.points)
-    risen = (there - soles)[..., 2]
+    risen = np.maximum((there - soles)[..., 2], 0.0)
     lifted = terrain.probe_over(there, planned.times).distance - np.maximum(paths[..., 2] - ground, 0.0)
     out = touching.copy()
     for own in (np.flatnonzero(points.limb == n) for n in range(len(points.limbs))):

@@ -1,11 +1,12 @@
-"""Where a stance goes: near the brink before a deep step, and with the ground under it for as long as that carries."""
+"""Where a stance goes: near the brink before a deep step, with its ground for as long as that carries, where no edge
+cuts a shank, and with ground under all of a slide."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from solver.model.terrain import Moving, Plane, Terrain, TriangleMesh, Union
-from solver.references.footholds import Foothold, Stance, choose
+from solver.references.footholds import Foothold, Stance, choose, find_stances
 from solver.references.way import Way
 from tests import terrains
 
@@ -17,7 +18,7 @@ ALONG, ACROSS = (g.ravel() for g in np.meshgrid(np.linspace(-0.13, 0.13, 6), np.
 def stance_at(x: float) -> Stance:
     """A foot that stands at x for the whole second and walks along x."""
     return Stance(0, 0, 60, np.array([x, 0.0, 0.0]), np.stack((ALONG, ACROSS), axis=1), np.array([1.0, 0.0]), True, 1.0,
-                  1.1, 2.0, np.array([[x, 0.0], [x, 0.0]]))
+                  1.1, 2.0, np.array([[x, 0.0], [x, 0.0]]), False)
 
 
 def chosen(x: float, terrain: Terrain, following: Stance | None = None) -> Foothold:
@@ -55,3 +56,40 @@ def test_no_foot_stands_half_on_a_platform() -> None:
     way = np.array([[0.0, 0.0, 0.0], [0.0, 0.3, 0.0]])
     hold = chosen(0.0, Union((Plane.level(), Moving(platform, np.array([0.0, 1.0]), way))))
     assert abs(hold.place[0, 0]) > ALONG.max() - 1e-9
+
+
+def test_a_foot_on_a_platform_keeps_off_its_edge() -> None:
+    platform = TriangleMesh(*terrains.box((1.0, 0.0, -0.245), (2.0, 3.0, 0.5)))   # from 0 on, 5 mm high
+    way = np.array([[0.0, 0.0, 0.0], [0.0, 0.3, 0.0]])
+    hold = chosen(ALONG.max(), Union((Plane.level(), Moving(platform, np.array([0.0, 1.0]), way))))
+    assert hold.place[0, 0] - ALONG.max() > 0.02
+
+
+def knee_at(x: float) -> Stance:
+    spots = np.stack((0.2 * ALONG, 0.5 * ACROSS), axis=1)
+    return replace(stance_at(x), limb=1, first=10, print_=spots, stride=0.4)
+
+
+def test_no_edge_cuts_the_shank_of_who_kneels() -> None:
+    """The riser at 0.6 is between where the clip has its foot, at 0.35, and its knee, 0.45 ahead of it."""
+    stairs, way = terrains.stairs(0.3), Way.straight(61)
+    foot = choose(stance_at(0.35), way, stairs, TIMES, True, joining=knee_at(0.8))
+    knee = choose(knee_at(0.8), way, stairs, TIMES, False, partner=foot)
+
+    def over(foot: Foothold, knee: Foothold) -> float:
+        line = foot.place[0] + np.linspace(0.0, 1.0, 100)[:, None] * (knee.place[0] - foot.place[0])
+        return float((stairs.height(line[:, :2], 0.0).z - line[:, 2]).max())
+
+    alone = choose(stance_at(0.35), way, stairs, TIMES, True), choose(knee_at(0.8), way, stairs, TIMES, False)
+    assert over(foot, knee) < 0.06 < over(*alone)
+
+
+def test_who_slides_while_standing_has_ground_under_all_of_the_way() -> None:
+    """A hand of one point slides from 0.45 to 0.75, and the edge is at 0.6."""
+    paths = np.zeros((61, 1, 3))
+    paths[:, 0, 0] = np.linspace(0.45, 0.75, 61)
+    stance, = find_stances(TIMES, np.ones((61, 1), dtype=bool), paths, np.zeros(1, dtype=int), np.array([False]), 0.0)
+    assert stance.slides
+    hold = choose(stance, Way.straight(61), terrains.stairs(-0.3), TIMES, False)
+    way = hold.moved(slice(None), paths[:, 0])[:, 0]
+    assert way.max() < 0.6 or way.min() > 0.6

@@ -26,6 +26,9 @@ CREEP_WAIT, HARDLY = 1.0, 0.012   # s; m off its place
 CEILING = 0.5           # m over the foot: what is higher is not stepped on
 SOON = 0.15             # s: from then on the ground on which a foot will land counts, ever more
 EDGE = 0.1              # m: ground that changes so much more than elsewhere under a sole is another tread
+BESIDE = np.array([1.0, 0.8, 1.2, 0.6, 1.4, 0.4, 0.2, 0.0])   # shares of a shift that are tried beside an edge
+WIDER = 0.2             # of a sole: so much around it counts, too
+TORN = 0.05             # m/s: ground that moves so differently under a sole is another one
 APART = 0.08            # m, feet of a biped land at least this far apart sideways (or as far as in the clip)
 
 
@@ -73,6 +76,8 @@ class Footing:
             offset[~planted, :2] = path.offset
             offset[soon, :2] = path.ahead(landing[soon])
             self._keep_apart(k, moment, offset, planted)
+            if not self._is_level:
+                self._keep_off_edges(k, offset, soon)
             settled = soon & (landing < SETTLED) & self._aimed
             offset[settled, :2] = self._aim[settled]
             self._aim, self._aimed = offset[:, :2].copy(), soon
@@ -114,6 +119,28 @@ class Footing:
                 there = self._rise(float(clip.times[landing]), clip.paths[landing, own], offset[own])
                 rise += (1.0 - wait / SOON) * (there - rise)
             offset[own, 2] = rise
+
+    def _keep_off_edges(self, k: int, offset: Array, soon: Bools) -> None:
+        """A foot that a push leads across an edge lands beside it: as near to where it is led as its sole finds one
+        tread."""
+        clip = self._clip
+        for own in self._limbs:
+            if not soon[own].all() or not offset[own].any():
+                continue
+            landing = min(k + round(float(clip.time_to_land[k, own[0]]) / float(clip.dt[k])), clip.steps)
+            sole = sole_samples(clip.paths[landing, own][None])[0]
+            sole[:, :2] += WIDER * (sole - sole.mean(0))[:, :2]
+            spots = sole[:, :2] + BESIDE[:, None, None] * offset[own[0], :2]                      # (n, m, 2)
+            below = np.tile(sole[:, 2] + self._size * CEILING, len(BESIDE))
+            h = clip.terrain.height(spots.reshape(-1, 2), float(clip.times[landing]), below).z.reshape(len(BESIDE), -1)
+            rise = h - h[-1]                       # beyond the ground under where it is planned
+            is_whole = np.ptp(rise, axis=1) < self._size * EDGE
+            if not clip.terrain.is_still:
+                at = np.concatenate((spots, h[..., None]), axis=-1)
+                v = clip.terrain.probe(at.reshape(-1, 3), float(clip.times[landing])).velocity.reshape(at.shape)
+                is_whole &= np.linalg.norm(np.ptp(v - v[-1], axis=1), axis=-1) < self._size * TORN
+            whole = np.flatnonzero(is_whole)
+            offset[own, :2] *= BESIDE[whole[0]] if len(whole) else 1.0
 
     def _rise(self, time: float, points: Array, offset: Array) -> float:
         """m, leaving a shifted limb as much air under its sole as it has at its own place; of a foot across an edge,
