@@ -59,7 +59,7 @@ def _draw(scene: Any, ob: Any, baked: Baked, width: int, columns: int, progress:
             for n, row in enumerate(rows):
                 progress.tell("Rendering", done, total)
                 scene.frame_set(int(view.frames[row]))
-                stage.aim(camera, view.centres[is_result][row], view.ahead, view.width, view.height)
+                stage.aim(camera, view.centres[is_result][row], view.side, view.width, view.height)
                 view.show_arrows(row, is_result)
                 picture = stage.render(scene, cell, tall)
                 paste(sheet, picture, n * cell, height - (k + 1) * (tall + margin))
@@ -125,12 +125,14 @@ class _View:
         if self.width < 1.1 * spread:  # long bodies
             self.height *= 1.1 * spread / self.width
             self.width = 1.1 * spread
-        self.ahead = _ahead(before)
         self.steps = np.linalg.norm(np.diff(after, axis=0), axis=-1).mean(1)   # (F - 1,) from frame to frame
         self.way = both.reshape(-1, 3)
         touching = told.points[told.is_touching]
         self.ground = float(np.percentile(touching[:, 2], 5)) if len(touching) else float(both[..., 2].min())
         self.places = link_places(study.figure.character, result.motion)
+        moved = self.places[..., :3, 3] / unit - before
+        self.moved = np.linalg.norm(moved, axis=-1).mean(1)                    # (F,) off the keys
+        self.side = _side(_ahead(before), moved)
         self.pushed = self._spans()
         self.arrows: list[Any] = []
         self.has_skin = bool([mesh for mesh in skins_of(ob, scene.objects) if not mesh.hide_render])
@@ -145,7 +147,7 @@ class _View:
 
     def moments(self, columns: int) -> list[int]:
         """Rows to show, as much motion between two as between any others: who lies or stands still needs few. The
-        nearest goes to the middle of each push."""
+        nearest goes to the middle of each push, the next to where it has led farthest before it comes back."""
         last = len(self.frames) - 1
         far = np.concatenate(([0.0], np.cumsum(self.steps + STILL * self.steps.mean() + 1e-9)))
         even = np.interp(np.linspace(0.0, far[-1], min(columns, last + 1)), far, np.arange(last + 1))
@@ -156,6 +158,12 @@ class _View:
             nearest = min(inner, key=lambda row: abs(row - middle))
             if middle not in rows and not any(a <= row <= b for row in rows):
                 rows[rows.index(nearest)] = middle
+            later = [row for row in rows[1:-1] if row > b]
+            until = min((start for start, _ in self.pushed if start > b), default=last)
+            if later and b < until:
+                farthest = b + 1 + int(self.moved[b + 1:until + 1].argmax())
+                if farthest < rows[rows.index(later[0]) + 1]:
+                    rows[rows.index(later[0])] = farthest
         return sorted(set(rows))
 
     def dress(self, scene: Any, ob: Any) -> None:
@@ -204,6 +212,12 @@ def _turned(way: Any, tip: Array) -> Any:
     from mathutils import Matrix
 
     return Matrix.Translation(tip.tolist()) @ way.to_track_quat("Y", "Z").to_matrix().to_4x4()
+
+
+def _side(ahead: Array, moved: Array) -> Array:
+    """Where to look from: a little from the front, or more so, whichever shows more of how far links were moved."""
+    sides = [stage.towards(ahead, np.radians(turn)) for turn in (28.0, 62.0)]
+    return max(sides, key=lambda side: float(np.linalg.norm(moved @ np.array([side[1], -side[0], 0.0]))))
 
 
 def _ahead(places: Array) -> Array:

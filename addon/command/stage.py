@@ -47,11 +47,15 @@ def add_camera(scene: Any) -> Any:
     return camera
 
 
-def aim(camera: Any, centre: Array, ahead: Array, width: float, height: float) -> None:
-    """Look at a place from the right of where the character goes, a little from the front and above."""
-    turn, rise = np.radians(28.0), np.radians(10.0)
-    right = np.array([ahead[1], -ahead[0], 0.0])
-    away = np.cos(rise) * (np.cos(turn) * right + np.sin(turn) * ahead) + np.sin(rise) * np.array([0.0, 0.0, 1.0])
+def towards(ahead: Array, turn: float) -> Array:
+    """(3,) the level direction to a camera on the right of where a character goes, turned to its front (rad)."""
+    return np.asarray(np.cos(turn) * np.array([ahead[1], -ahead[0], 0.0]) + np.sin(turn) * ahead)
+
+
+def aim(camera: Any, centre: Array, side: Array, width: float, height: float) -> None:
+    """Look at a place from a level direction, a little from above."""
+    rise = np.radians(10.0)
+    away = np.cos(rise) * side + np.sin(rise) * np.array([0.0, 0.0, 1.0])
     x = np.cross([0.0, 0.0, 1.0], away)
     x /= np.linalg.norm(x)
     m = np.eye(4)
