@@ -528,8 +528,13 @@ class ZmpComfort:
         aid = torque[:6].copy()
         torque[:6] = 0.0
         Z, target, polygon, balance = self._balance_of(needed, state, first, support, is_flying, k)
+        worked = torque
+        if resting.any():     # what the floor takes, neither feet nor muscles carry
+            left = needed - resting
+            worked = left - np.einsum("pij,pi->j", J[touching],
+                                      self._ground_forces(first, left, J, ground, touching)[touching])
         is_struck = bool((v != state.velocity).any())
-        stress, overload, yielding = self._burden(demand, before, a, None if is_struck else torque - resting, k)
+        stress, overload, yielding = self._burden(demand, before, a, None if is_struck else worked, k)
         diagnosis = Diagnosis(stress, overload, acts, yielding, Z, target, polygon, balance)
         self.diagnoses[self._frame(k + 1)] = diagnosis
         return ComfortStep(State(float(clip.times[k + 1]), position, rotations, after), whole, torque, aid, touching,

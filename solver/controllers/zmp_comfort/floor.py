@@ -39,7 +39,7 @@ class Floor:
         self._fast = FAST * character.leg_length
 
     def stopped(self, k: int, dt: float, state: State, v: Array, motion: Dynamics, H: Array) -> tuple[Array, Array]:
-        """(velocities (nv,) after the step, N m (nv,) that the floor gives), of velocities that know of no floor."""
+        """(velocities (nv,) after the step, N and N m (nv,) that the floor gives), of velocities that know no floor."""
         clip, nothing = self._clip, np.zeros_like(v)
         if not len(self._link):
             return v, nothing
@@ -61,6 +61,5 @@ class Floor:
         W = np.zeros_like(H)
         W[np.ix_(self._upper, self._upper)] = np.linalg.inv(H[np.ix_(self._upper, self._upper)])
         after = caught(Answer(W, np.zeros((0, len(v)))), v, rows, floor)
-        given = np.zeros_like(v)
-        given[self._upper] = (H[np.ix_(self._upper, self._upper)] @ (after - v)[self._upper]) / dt
-        return after, given
+        taken = H[np.ix_(self._upper, self._upper)] @ (after - v)[self._upper] / dt     # J_u^T n l / dt
+        return after, rows.T @ np.linalg.lstsq(rows[:, self._upper].T, taken, rcond=None)[0]
