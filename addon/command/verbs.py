@@ -74,8 +74,7 @@ def bake(told: Any) -> int:
             files.need_operator("export_scene", "gltf", path)
     if told.sheet is not None and told.sheet.suffix.lower() != ".png":
         raise solver.InputError("A sheet is a .png.", str(told.sheet), "Name it so.")
-    check_places(outputs, _inputs(told))
-    shot = Opened(told)
+    shot = _open(told, outputs)
     progress = Progress()
     attempt = Attempt() if told.sheet is not None else None
     try:
@@ -114,14 +113,18 @@ def bake(told: Any) -> int:
     return 0
 
 
-def _inputs(told: Any) -> list[Path | None]:
-    """What is read and must not be written: the input, be it named or opened by Blender, and the preset."""
-    return [told.input if told.input is not None else Path(_data.filepath) if _data.filepath else None, told.preset]
+def _open(told: Any, outputs: list[Path]) -> Opened:
+    """The shot, if nothing that is read would be written: the input, be it named or opened by Blender, the preset, and
+    what the file itself takes from others, libraries and pictures."""
+    opened = Path(_data.filepath) if _data.filepath else None
+    check_places(outputs, [told.input if told.input is not None else opened, told.preset])
+    shot = Opened(told)
+    check_places(outputs, [Path(path) for path in bpy.utils.blend_paths(absolute=True)])
+    return shot
 
 
 def check(told: Any) -> int:
-    check_places([told.report] if told.report is not None else [], _inputs(told))
-    shot = Opened(told)
+    shot = _open(told, [told.report] if told.report is not None else [])
     progress = Progress()
     try:
         baked = _run(check_character(shot.scene, shot.ob, shot.setup), progress)
@@ -141,10 +144,9 @@ def check(told: Any) -> int:
 
 
 def setup(told: Any) -> int:
-    check_places([path for path in (told.out, told.save_preset) if path is not None], _inputs(told))
     if told.out is not None and told.out.suffix.lower() != ".blend":
         raise solver.InputError("A character that is set up is kept in a .blend.", str(told.out), "Name it so.")
-    shot = Opened(told)
+    shot = _open(told, [path for path in (told.out, told.save_preset) if path is not None])
     lines = set_up(shot.scene, shot.ob, shot.setup)
     marks = {"GOOD": "good", "CARE": "care", "STOP": "STOP"}
     for line in lines:

@@ -57,6 +57,21 @@ def test_results_replace_neither_the_preset_nor_each_other(tmp_path) -> None:
     assert preset.read_text() == '{"heft": 1}' and [path.name for path in tmp_path.iterdir()] == ["p.json"]
 
 
+def test_what_the_file_takes_from_others_is_never_written(tmp_path) -> None:
+    library, shot = tmp_path / "library.blend", tmp_path / "shot.blend"
+    library.write_bytes(SCENE.read_bytes())
+    told = calls(("bake", shot, "--out", library), ("setup", shot, "--out", library),
+                 ("check", shot, "--report", library),
+                 first=f"ui.register()\nbpy.ops.wm.open_mainfile(filepath={str(SCENE)!r})\n"
+                       f"with bpy.data.libraries.load({str(library)!r}, link=True) as (has, wanted):\n"
+                       "    wanted.meshes = has.meshes[:1]\n"
+                       "bpy.context.scene.collection.objects.link(bpy.data.objects.new('prop', wanted.meshes[0]))\n"
+                       f"bpy.ops.wm.save_as_mainfile(filepath={str(shot)!r})")
+    assert [code for code, _ in told] == [2, 2, 2]
+    assert all("It is the file that is read" in words for _, words in told)
+    assert digest(library) == digest(SCENE)
+
+
 def test_numbers_that_cannot_be_meant(tmp_path) -> None:
     out = tmp_path / "x.blend"
     wrong = {"is no number above 0": [("--height", "-1"), ("--height", "0"), ("--height", "nan")],
