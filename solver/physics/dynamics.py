@@ -159,3 +159,13 @@ def point_jacobian(tree: Tree, motion: Dynamics, links: Ints, positions: Array) 
     J = (K.reshape(3 * count, 6) @ motion.S.T).reshape(count, 3, tree.nv)
     J *= tree.moves.take(links, axis=0)[:, None, :]
     return J
+
+
+def generalised(tree: Tree, links: Ints, motion: Dynamics, contact: Points, forces: Array) -> Array:
+    """(..., nv) generalised force of forces (..., P, 3) at points: sum of J^T f without building J."""
+    arm = contact.position - motion.pose.position[..., None, :]
+    wrench = np.concatenate((cross(arm, forces), forces), axis=-1)
+    on_link = np.zeros((tree.count, len(links)))
+    on_link[links, np.arange(len(links))] = 1.0
+    carried = (tree.below @ on_link) @ wrench
+    return np.asarray((motion.S * carried[..., tree.dof_link, :]).sum(-1))

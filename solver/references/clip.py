@@ -30,7 +30,7 @@ from ..numerics import rotation
 from ..numerics.qp import solve_nonnegative_qp
 from ..physics.cones import cone_edges
 from ..physics.contact import detect
-from ..physics.dynamics import Dynamics, Points, coming_height, dynamics, points
+from ..physics.dynamics import Dynamics, Points, coming_height, dynamics, generalised, points
 from ..physics.kinematics import forward, tangent
 from ..physics.shape import Shape, shape_of
 from ..physics.soles import BALL_HEIGHT, calibrated_points
@@ -171,7 +171,7 @@ class Clip:
         edges, edge_forces = self._contact_forces(ground, motion, contact, touching)
         next_height = coming_height(ground, contact, self.dt[run, None])
         forces = (edge_forces[..., None] * edges).sum(-2)
-        torque = motion.force - _generalised(tree, self.character.points.link, motion, contact, forces)
+        torque = motion.force - generalised(tree, self.character.points.link, motion, contact, forces)
         goal, goal_acceleration = motion.com, motion.com_acceleration
         if self.goal_link is not None:
             body = points(pose, motion, np.array([self.goal_link]), np.zeros((1, 3)))
@@ -368,13 +368,3 @@ def _lateral(tree: Tree, shape: Shape, motion: Motion) -> Array:
     paths = point_paths(tree, shape, motion, np.array(hips), np.zeros((2, 3)))
     across = paths[:, 0, :2] - paths[:, 1, :2]
     return np.asarray(across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-9))
-
-
-def _generalised(tree: Tree, links: Ints, motion: Dynamics, contact: Points, forces: Array) -> Array:
-    """(..., nv) generalised force of forces (..., P, 3) at points: sum of J^T f without building J."""
-    arm = contact.position - motion.pose.position[..., None, :]
-    wrench = np.concatenate((rotation.cross(arm, forces), forces), axis=-1)
-    on_link = np.zeros((tree.count, len(links)))
-    on_link[links, np.arange(len(links))] = 1.0
-    carried = (tree.below @ on_link) @ wrench
-    return np.asarray((motion.S * carried[..., tree.dof_link, :]).sum(-1))

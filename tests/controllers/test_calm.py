@@ -13,7 +13,7 @@ from tests.controllers.pushed import clip, part
 
 NAMES = ("made_walk", "made_squat", "made_hop", "made_trot", "made_ghost",
          pytest.param("walk_crawl_cmu_133_01", marks=needs_clips), pytest.param("run_cmu_09_01", marks=needs_clips))
-HOME = 5e-5  # rad: nearer than this to its keys, a body that comes back is put on them
+HOME = 2e-3  # rad: nearer than this to its keys, a body that comes back glides onto them
 
 
 class Counting(QuasiPhysical):
@@ -61,8 +61,8 @@ def test_a_push_is_simulated_from_its_first_to_its_last_trace(name: str) -> None
     every, usual, controller = both(Scene(character, motion, pushes=(push,)))
     times = controller.clip.times
     assert times[controller.simulated[0]] <= start < times[controller.simulated[0] + 1]
-    assert np.abs(rotation.subtract(every.motion.rotations, usual.motion.rotations)).max() < 2 * HOME
-    assert usual.deviation.max() > 100 * HOME
+    assert np.abs(rotation.subtract(every.motion.rotations, usual.motion.rotations)).max() < HOME
+    assert usual.deviation.max() > 10 * HOME
 
 
 def test_who_has_come_back_is_on_the_keys() -> None:
@@ -81,7 +81,7 @@ def test_a_load_is_simulated_while_it_is_carried_and_until_its_trace_is_gone() -
     every, usual, controller = both(Scene(character, motion, loads=(Load("hand.L", 4.0, start=0.5, end=1.0),)))
     times = controller.clip.times[controller.simulated]
     assert times[0] == pytest.approx(0.5, abs=0.02) and times[-1] > 1.0
-    assert np.abs(rotation.subtract(every.motion.rotations, usual.motion.rotations)).max() < 2 * HOME
+    assert np.abs(rotation.subtract(every.motion.rotations, usual.motion.rotations)).max() < HOME
 
 
 def test_the_references_quantities_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:

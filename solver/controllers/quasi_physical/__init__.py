@@ -16,6 +16,8 @@ On the reference every term is zero at a*, lambda*, so the motion comes back exa
 | weights.py | 2.3 torque and 2.4 pose: who is stiff, who gives |
 | path.py | 2.2 goal, with the particle of Appendix A |
 | footing.py | 2.5 end effectors: sticky contacts, look-ahead, shifted footholds |
+| joint_stops.py | 2.6 joint limits |
+| glide.py | the last of the way home |
 | controller.py | the step itself |
 """
 

@@ -31,6 +31,8 @@ from ...physics.kinematics import Pose, advance, forward
 from ...physics.outside import load_masses, loaded, pushed
 from ...references.clip import Clip, Moment
 from .footing import Footholds, Footing
+from .glide import can_glide, glide
+from .joint_stops import JointStops
 from .path import REACH, Path
 from .settings import NATURAL, Settings
 from .weights import Weights
@@ -39,9 +41,7 @@ FOOT_DAMPING = 0.5     # zeta_e, Table 1
 PLANT = 1.0            # share of its own speed that a planted point loses in one step
 HUMAN_MASS = 75.0      # kg; the same newtons move a dog more, so its paws grip more than its mass says
 WATCHED = 0.18         # leg lengths: points lower than this must not go under the ground
-NEARLY = 0.1           # rad: joints this near to a limit get a row
 CALM = 0.7             # a point already inside comes out by this factor per step: no pop
-HOME, CALMED = 5e-5, 5e-4  # rad or m, and per second: this near to its keys, which nobody sees, a body is put on them
 AGAIN, BELOW = 3, 0.9  # a step that goes too fast is solved again, so often at most, for this share of FASTEST
 FASTEST = 30.0         # rad/s beyond the reference (m/s for the root), more than a kicking knee reaches: a safety net
 TOO_FAST = f"A joint would have moved faster than {FASTEST:.0f} rad/s; it was slowed down."
@@ -71,11 +71,7 @@ class QuasiPhysical:
         self._normal: Array | None = None
         self._edges = np.zeros((0, 4, 3))
         self._double_rate, self._squared_rate = 2.0 * self.weights.rate[:, None], self.weights.rate[:, None] ** 2
-        self._limited = np.flatnonzero((np.isfinite(clip.lower) | np.isfinite(clip.upper)).any(1))
-        is_hinge = [character.joints[i] == "hinge" for i in self._limited]
-        self._hinges = np.flatnonzero(is_hinge)
-        self._hinge_axes = character.axes[self._limited[self._hinges]]
-        self._nearly_low, self._nearly_high = clip.lower[self._limited] + NEARLY, clip.upper[self._limited] - NEARLY
+        self._stops = JointStops(clip)
         self.start()
 
     def start(self, k: int = 0) -> State:
@@ -85,7 +81,8 @@ class QuasiPhysical:
         self.footing = Footing(clip, self.path, self.settings.step_shift)
         self._load_masses: Array = np.zeros(len(self.scene.loads))
         self._binding: set[int] = set()   # names of the rows of C that bound the last step
-        self._is_home = True              # on the keys, with nothing to come back from
+        self._is_home = True              # on the keys, with nothing to come back from but
+        self._way_home: list[Step] = []   # a last bit, known in advance; the next step last
         if k == 0:
             self.notes: list[Note] = []
             self._noted: dict[str, int] = {}  # sentence -> the last frame that had it
@@ -101,40 +98,25 @@ class QuasiPhysical:
         acts = any(push.times[0] < then and push.times[-1] > now for push in self.scene.pushes)
         if acts or self._load_masses.any() or load_masses(self.scene.loads, now).any():
             self._is_home = False
-        elif not self._is_home and self._has_come_home(state, k):
-            return self._arrive(state, k)
+        elif not self._is_home and self._nearly_home(state, k):
+            way = glide(self.clip, state, k)
+            self.start(k)
+            self._way_home = way[::-1]
         if not self._is_home:
             return None
         moment = self.clip.moment(k)
         self.path.calm(then - now)
+        if self._way_home:
+            return replace(self._way_home.pop(), contacts=self.footing.calm(k, moment))
         torque = moment.torque.copy()
         torque[:6] = 0.0
         return Step(self._keys(k + 1), moment.a, torque, moment.torque[:6].copy(), self.footing.calm(k, moment),
                     moment.forces, np.zeros(self.tree.nv), np.zeros(len(self.scene.loads)))
 
-    def _arrive(self, state: State, k: int) -> Step:
-        """The last step of the way back: simulated, and what it takes to end on the keys is accounted for."""
-        made = self.step(state, k)
-        shape = self.clip.shape.at(k)
-        pose = forward(self.tree, shape.offsets, state.position, state.rotations)
-        M = dynamics(self.tree, shape, pose, state.velocity, made.acceleration, self.scene.gravity).M
-        assert M is not None
-        self.start(k + 1)
-        self.footing.calm(k, self.clip.moment(k))
-        keys = self._keys(k + 1)
-        a = (keys.velocity - state.velocity) / float(self.clip.dt[k])
-        extra = M @ (a - made.acceleration)
-        torque = made.torque + extra
-        torque[:6] = 0.0
-        return replace(made, state=keys, acceleration=a, torque=torque, aid=made.aid + extra[:6])
-
-    def _has_come_home(self, state: State, k: int) -> bool:
-        clip = self.clip
-        if max(np.abs(state.velocity - clip.v[k]).max(), np.abs(self.path.rate).max()) > CALMED:
-            return False
-        turns = rotation.subtract(state.rotations, clip.rotations[k])
-        return bool(max(np.abs(turns).max(), np.abs(state.position - clip.positions[k]).max(),
-                        np.abs(self.path.offset).max(), self.footing.farthest) < HOME)
+    def _nearly_home(self, state: State, k: int) -> bool:
+        path = self.path
+        shifted = max(float(np.abs(path.offset).max()), self.footing.farthest)
+        return can_glide(self.clip, state, k, shifted, float(np.abs(path.rate).max()))
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step that overflows is caught by `_finish`
     def step(self, state: State, k: int) -> Step:
@@ -334,8 +316,8 @@ class QuasiPhysical:
             floor = np.minimum(np.minimum(0.0, moment.next_height), CALM * height)
             rows.append(-J_n.take(low, axis=0))
             bounds.append(((coming - floor) / (dt * dt)).take(low))
-        if len(self._limited):
-            limit_rows, limit_bounds, limit_names = self._limit_rows(k, dt, state, moment)
+        if len(self._stops):
+            limit_rows, limit_bounds, limit_names = self._stops.rows(k, dt, state, moment.a)
             if len(limit_bounds):
                 rows.append(limit_rows)
                 bounds.append(limit_bounds)
@@ -345,49 +327,6 @@ class QuasiPhysical:
         if len(rows) == 1:
             return rows[0], bounds[0], names
         return np.concatenate(rows), np.concatenate(bounds), names
-
-    def _limit_rows(self, k: int, dt: float, state: State, moment: Moment) -> tuple[Array, Array, list[int]]:
-        """r + Jr^-1(r) dt (v + dt (a* + d)) within the box, for joints near their limits;
-        the reference's own next angle is always admitted."""
-        tree, links = self.tree, self._limited
-        r = rotation.log(state.rotations.take(links, axis=0))
-        turning = tree.turns(state.velocity + dt * moment.a).take(links, axis=0)
-        ahead = r + dt * turning
-        if len(self._hinges):
-            ahead[self._hinges] = ((ahead.take(self._hinges, axis=0) * self._hinge_axes) @ _ONES)[:, None]
-        close = (ahead < self._nearly_low) | (ahead > self._nearly_high)
-        if not close.any():
-            return np.zeros((0, tree.nv)), np.zeros(0), []
-        rows: list[Array] = []
-        bounds: list[float] = []
-        names: list[int] = []
-        for n in np.flatnonzero(close.any(1)):
-            self._add_limit(int(links[n]), k, dt, r[n], turning[n], rows, bounds, names)
-        return np.array(rows), np.array(bounds), names
-
-    def _add_limit(self, link: int, k: int, dt: float, r: Array, turning: Array, rows: list[Array],
-                   bounds: list[float], names: list[int]) -> None:
-        """Rows of one joint, an upper and a lower one per limited angle."""
-        clip = self.clip
-        expand = self.tree.expand[3 * link:3 * link + 3]
-        r_ref, turning_ref = rotation.log(clip.rotations[k, link]), expand @ clip.v[k + 1]
-        if clip.character.joints[link] == "hinge":
-            axis = clip.character.axes[link]
-            r, jacobian = np.array([r @ axis]), axis[None]
-            ref_next = np.array([(r_ref + dt * turning_ref) @ axis])
-        else:
-            jacobian = rotation.inverse_right_jacobian(r)
-            ref_next = r_ref + dt * rotation.inverse_right_jacobian(r_ref) @ turning_ref
-        coming = r + dt * jacobian @ turning
-        slopes = jacobian @ expand
-        for n in range(len(r)):
-            for sign, limit in ((1.0, clip.upper[link, n]), (-1.0, -clip.lower[link, n])):
-                if np.isfinite(limit):
-                    past = sign * r[n] - limit  # already past it: come back calmly
-                    bound = max(limit, sign * ref_next[n], limit + CALM * past)
-                    rows.append(sign * slopes[n])
-                    names.append(-1 - (6 * link + 2 * n + (sign > 0.0)))
-                    bounds.append((bound - sign * coming[n]) / (dt * dt))
 
 
 Solve = Callable[[Array, Array, list[int]], tuple[Array, Array, list[int]]]
