@@ -27,7 +27,7 @@ from ..model.result import Note
 from ..model.scene import Scene
 from ..model.terrain import Plane, Probe, Terrain
 from ..numerics import rotation
-from ..numerics.qp import solve_nonnegative_qp
+from ..numerics.nonnegative_fit import nonnegative_fits
 from ..physics.cones import cone_edges
 from ..physics.contact import detect
 from ..physics.dynamics import Dynamics, Points, coming_height, dynamics, generalised, points
@@ -192,14 +192,13 @@ class Clip:
         edges = cone_edges(ground.normal.reshape(-1, 3), ground.friction.reshape(-1)).reshape(steps, count, 4, 3)
         arms = (contact.position - motion.pose.position[:, None])[:, :, None]
         turns = rotation.cross(np.broadcast_to(arms, edges.shape), edges) @ motion.pose.R[:, None, 0]
-        B6 = np.concatenate((edges, turns), axis=-1)                               # (steps, P, 4, 6)
-        forces = np.zeros((steps, count, 4))
-        for n in np.flatnonzero(touching.any(1)):
-            B6_n = B6[n].compress(touching[n], axis=0).reshape(-1, 6)
-            H = B6_n @ B6_n.T
-            H.reshape(-1)[::len(H) + 1] += RIDGE * float(np.add.reduce(H.diagonal())) / len(H)
-            forces[n, touching[n]] = solve_nonnegative_qp(H, -B6_n @ motion.force[n, :6]).reshape(-1, 4)
-        return edges, forces
+        B6 = np.concatenate((edges, turns), axis=-1) * touching[:, :, None, None]   # (steps, P, 4, 6)
+        B6 = B6.reshape(steps, 4 * count, 6)
+        forces = np.zeros((steps, 4 * count))
+        stands = np.flatnonzero(touching.any(1))
+        ridge = RIDGE * (B6 * B6).sum((1, 2)) / np.maximum(4 * touching.sum(1), 1)
+        forces[stands] = nonnegative_fits(B6[stands], motion.force[stands, :6], ridge[stands])
+        return edges, forces.reshape(steps, count, 4)
 
 
 def _with_contacts(scene: Scene) -> tuple[Character, float]:
