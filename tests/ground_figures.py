@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solver.model.arrays import Array, Ints
+from solver.model.arrays import Array, Bools, Ints
 from solver.model.motion import Motion
 from solver.model.terrain import Plane
 from solver.numerics import rotation
 from solver.physics.shape import shape_of
 from solver.physics.skin import skin_points
 from solver.physics.trajectory import point_paths
+from solver.recorder import LANDING
 from solver.references.clip import Clip
 
 
@@ -33,8 +34,9 @@ class Figures:
                 f"slide {self.slide:5.2f}  speed x{self.speed:5.2f} {self.worst}")
 
 
-def figures(clip: Clip, motion: Motion, steps: Ints | None = None) -> Figures:
-    """Of a motion whose frames are the sub-steps `steps` of a clip (all of them if not told)."""
+def figures(clip: Clip, motion: Motion, steps: Ints | None = None, contacts: Bools | None = None) -> Figures:
+    """Of a motion whose frames are the sub-steps `steps` of a clip (all of them if not told). With `contacts` (F, P) it
+    is a result: a foot that a push leads elsewhere lands up to LANDING later than planned; what touches can slide."""
     steps = np.arange(len(clip.times)) if steps is None else steps
     keys = clip.motion.resampled(clip.times[steps]) if len(steps) != len(clip.motion) else clip.motion
     times, terrain, own_ground = clip.times[steps], clip.terrain, Plane.level(clip.ground)
@@ -57,28 +59,36 @@ def figures(clip: Clip, motion: Motion, steps: Ints | None = None) -> Figures:
     for limb in range(len(character.points.limbs)):
         points = np.flatnonzero(character.points.limb == limb)
         down = touching[:, points].any(1)
+        if contacts is not None:
+            down = _landed(down, times)
         if down.any():
             lowest = terrain.probe_over(_dense(there[:, points]), times).distance.min(1)[down]
             lowest_own = own_ground.probe_over(_dense(here[:, points]), times).distance.min(1)[down]
             gap = max(gap, float((lowest - np.maximum(lowest_own, 0.0)).max()))
 
-    held = (touching & ~sliding)[1:] & (touching & ~sliding)[:-1]
+    stands = touching & ~sliding if contacts is None else touching & ~sliding & contacts
+    held = stands[1:] & stands[:-1]
     dt = np.diff(times)[:, None]
     tread = terrain.height_over(there[:-1, :, :2], times[:-1])          # beside a riser the tread counts, not its face
     up, under = tread.normal, there[:-1].copy()
     under[..., 2] = np.where(np.isfinite(tread.z), tread.z, under[..., 2])
     moved = np.diff(there, axis=0) / dt[..., None] - terrain.probe_over(under, times[:-1]).velocity
     along = np.linalg.norm(moved - (moved * up).sum(-1, keepdims=True) * up, axis=-1)
-    usual = np.linalg.norm(np.diff(here, axis=0)[..., :2], axis=-1) / dt
-    # a foot that rolls as it does in the clip rises from every facet under it, along no single normal
-    rolling = np.linalg.norm(moved, axis=-1) - np.linalg.norm(np.diff(here, axis=0), axis=-1) / dt
-    beyond = np.minimum(along - usual, rolling)
-    slide = np.where(held, beyond, 0.0).max(initial=0.0) / 60.0
+    # a foot that rolls off as it does in the clip leaves every facet under it in another direction: what counts is how
+    # much farther it goes along the ground than it moves in the clip at all
+    usual = np.linalg.norm(np.diff(here, axis=0), axis=-1) / dt
+    slide = np.where(held, along - usual, 0.0).max(initial=0.0) / 60.0
 
     fast, fast_own = _joint_speeds(motion), _joint_speeds(keys)
     return Figures(1e3 * float((depth - np.maximum(own, 0.0)).max()), 1e3 * float(depth.max()),
                    1e3 * float((sunk - np.maximum(sunk_own, 0.0)).max()), 1e3 * gap, 1e3 * float(slide),
                    float(fast.max() / fast_own.max()), character.names[1 + int(fast.argmax())])
+
+
+def _landed(down: Bools, times: Array) -> Bools:
+    """(F,) down for LANDING seconds, or since the clip began."""
+    up = np.where(down, -np.inf, times)
+    return np.asarray(down & (times - np.maximum.accumulate(up) > LANDING + 1e-9))
 
 
 def _dense(corners: Array) -> Array:

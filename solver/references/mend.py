@@ -26,11 +26,11 @@ STIFF = {"root": 1e-3, "trunk": 1e-3, "neck": 1e-2, "head": 1e-2, "leg": 1e-4, "
 ROOT_PLACE = 1e-3
 CALM = 0.07                 # s: changes are as smooth as this
 AROUND = 0.5               # s before and after what is wrong
-DEEP, OFF, HURRIED = 0.003, 0.004, 1.9   # m, m, times the clip's fastest joint: from here on something is wrong
+DEEP, OFF, HURRIED = 0.003, 0.004, 1.45   # m, m, times the clip's fastest joint: from here on something is wrong
 DEEP_BODY = 0.012          # m
 SLIP = 0.04                # m/s: a standing point may slip so much faster along the ground than in the keys
 SPARE = 0.002              # m: contact points keep so far out of the ground if they do in the keys
-FASTEST = 1.85              # times the clip's fastest joint,
+FASTEST = 1.4              # times the clip's fastest joint,
 LEAST = 1.0                 # rad/s, which counts as at least so fast
 
 

@@ -25,6 +25,8 @@ CREEP_TIME, CREEP_SPEED = 0.3, 0.036   # s, m/s: how a foot that will not lift f
 CREEP_WAIT, HARDLY = 1.0, 0.012   # s; m off its place
 CEILING = 0.5           # m over the foot: what is higher is not stepped on
 SOON = 0.15             # s: from then on the ground on which a foot will land counts, ever more
+FORESIGHT, EVERY = 0.15, 2   # s, sub-steps: so far ahead, and so often, a swinging foot looks at the ground
+CLIMB, OVER = 1.0, 0.02  # m/s: how fast it gets over an edge that it sees; m above it
 EDGE = 0.1              # m: ground that changes so much more than elsewhere under a sole is another tread
 BESIDE = np.array([1.0, 0.8, 1.2, 0.6, 1.4, 0.4, 0.2, 0.0])   # shares of a shift that are tried beside an edge
 WIDER = 0.2             # of a sole: so much around it counts, too
@@ -107,18 +109,19 @@ class Footing:
 
     def _follow_ground(self, k: int, moment: Moment, offset: Array) -> None:
         """A foot that a push has shifted goes as much higher or lower as the ground there is: first the ground it
-        is over, then the ground on which it will land."""
-        clip = self._clip
+        is over, then the ground on which it will land; and over edges that it will come to, in time."""
+        clip, dt = self._clip, float(self._clip.dt[k])
         for own in self._limbs:
             if not offset[own].any():
                 continue
-            rise = self._rise(float(clip.times[k]), moment.points.position[own], offset[own])
             wait = float(clip.time_to_land[k, own[0]])
-            if 0.0 < wait < SOON:
-                landing = min(k + round(wait / float(clip.dt[k])), clip.steps)
-                there = self._rise(float(clip.times[landing]), clip.paths[landing, own], offset[own])
-                rise += (1.0 - wait / SOON) * (there - rise)
-            offset[own, 2] = rise
+            last = min(k + round(wait / dt), clip.steps) if 0.0 < wait < STEP_AHEAD else k
+            steps = np.array([k, *range(k + EVERY, min(last, k + round(FORESIGHT / dt)), EVERY), last])
+            points = np.concatenate((moment.points.position[None, own], clip.paths[steps[1:]][:, own]))
+            stands, clears = self._rises(clip.times[steps], points, offset[own])
+            rise = stands[0] + max(0.0, 1.0 - wait / SOON) * (stands[-1] - stands[0])
+            late = self._size * CLIMB * (clip.times[steps[1:-1]] - clip.times[k])
+            offset[own, 2] = max(rise, (clears[1:-1] - late).max(initial=-np.inf))
 
     def _keep_off_edges(self, k: int, offset: Array, soon: Bools) -> None:
         """A foot that a push leads across an edge lands beside it: as near to where it is led as its sole finds one
@@ -142,20 +145,20 @@ class Footing:
             whole = np.flatnonzero(is_whole)
             offset[own, :2] *= BESIDE[whole[0]] if len(whole) else 1.0
 
-    def _rise(self, time: float, points: Array, offset: Array) -> float:
-        """m, leaving a shifted limb as much air under its sole as it has at its own place; of a foot across an edge,
-        what stays on its tread tells."""
-        ref, there = sole_samples(np.stack((points, points + offset)))
-        below = ref[:, 2] + self._size * CEILING
-        h = self._clip.terrain.height(np.concatenate((ref, there))[:, :2], time, np.concatenate((below, below))).z
-        before, after = h[:len(ref)], h[len(ref):]
+    def _rises(self, times: Array, points: Array, offset: Array) -> tuple[Array, Array]:
+        """(n,) m each: what leaves a shifted limb, at `points` (n, p, 3) before, as much air under its sole as at its
+        own place, across an edge only on its tread; and what it takes to be just over higher treads."""
+        ref, there = sole_samples(points), sole_samples(points + offset)                            # (n, m, 3)
+        spots, below = np.concatenate((ref, there), axis=1)[..., :2], ref[..., 2] + self._size * CEILING
+        h = self._clip.terrain.height_over(spots, times, np.concatenate((below, below), axis=1)).z
+        before, after, z = h[:, :ref.shape[1]], h[:, ref.shape[1]:], ref[..., 2]
         known = np.isfinite(before) & np.isfinite(after)
-        if not known.any():
-            return 0.0
-        before, after, z = before[known], after[known], ref[known, 2]
-        rise = after - before
-        same = np.abs(rise - rise[np.abs(rise).argmin()]) < self._size * EDGE
-        return float((after - z)[same].max() - (before - z)[same].max())
+        rise = np.where(known, after - before, np.inf)
+        least = np.take_along_axis(rise, np.abs(rise).argmin(1)[:, None], axis=1)
+        same = known & (np.abs(rise - np.where(np.isfinite(least), least, 0.0)) < self._size * EDGE)
+        air = [np.where(same, ground - z, -np.inf).max(1) for ground in (after, before)]
+        higher = np.where(known & (rise > self._size * EDGE), after - z, -np.inf).max(1) + self._size * OVER
+        return np.where(same.any(1), air[0] - air[1], 0.0), higher
 
     def _stick(self, planted: Bools, points: Points, moment: Moment) -> None:
         """A contact keeps the (horizontal) distance from its target that it had when it began, until it lifts."""
