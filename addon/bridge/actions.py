@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .convert import Array
-from .restore import Restored
 
 if TYPE_CHECKING:
     import bpy
@@ -122,25 +121,15 @@ def original(ob: bpy.types.Object) -> tuple[Any | None, Any | None]:
     return source, named[0] if named else (slots[0] if len(slots) else None)
 
 
-def show_original(ob: bpy.types.Object, state: Restored) -> None:
-    """Put an earlier result aside until `state` ends."""
-    before, source = shown(ob), original(ob)
-    track = result_track(ob)
-    if track is not None:
-        state.set(track, "mute", True)
-    if before[0] != source[0]:
-        state.later(lambda: show(ob, *before))
-        show(ob, *source)
-
-
 def curves_of(ob: bpy.types.Object) -> list[Any]:
     """The f-curves of the action that a bake starts from; none where it has no slot."""
     action, slot = original(ob)
     if action is None or (has_slots(action) and slot is None):
         return []
-    if slot is not None and not len(action.layers):
-        return []
-    return list(Curves(action, slot))
+    if slot is None:
+        return list(Curves(action, None))
+    bags = (strip.channelbag(slot) for layer in action.layers for strip in layer.strips)  # reading adds nothing to it
+    return [curve for bag in bags if bag is not None for curve in bag.fcurves]
 
 
 def strip_paths(ob: bpy.types.Object) -> set[str]:
@@ -165,6 +154,11 @@ def _all_curves(action: Any) -> Iterator[Any]:
         for strip in layer.strips:
             for bag in strip.channelbags:
                 yield from bag.fcurves
+
+
+def is_heard(curve: Any) -> bool:
+    """Whether it has a say in what is played."""
+    return not curve.mute and bool(len(curve.keyframe_points) or len(curve.sampled_points) or len(curve.modifiers))
 
 
 def is_cyclic(curve: Any) -> bool:
