@@ -197,3 +197,13 @@ def test_outside_a_baked_part_the_rig_is_on_its_own() -> None:
     finish(bake_character(bpy.data, scene, ob, Setup(pushes=(PUSH,), start=1, end=25)))
     degrees, _ = distance(before[16:], world_poses(scene, ob, frames)[16:])
     assert degrees > 0.1, "baked again as a whole, it is there throughout"
+
+
+def test_an_overlay_is_made_in_the_view_layer_on_show() -> None:
+    ob = with_ik_legs()
+    scene, window = bpy.context.scene, bpy.context.window
+    window.view_layer = second = scene.view_layers.new("second")
+    second.objects.active = ob
+    degrees, metres, baked = round_trip(bpy, ob)
+    assert baked.output == "OVERLAY" and degrees < DEGREES and metres < METRES
+    assert second.objects.active == ob and ob.mode == "OBJECT"
