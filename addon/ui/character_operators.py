@@ -26,7 +26,7 @@ class CharacterOperator:
             cls.poll_message_set(reason)  # type: ignore[attr-defined]
         return reason is None
 
-    def refuse(self, error: Exception) -> set[str]:
+    def refuse(self, error: Exception | str) -> set[str]:
         self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
         return {"CANCELLED"}
 
