@@ -1,6 +1,6 @@
 """Pictures of the panel and the overlays, made in a real Blender window:
 
-    blender --factory-startup --window-geometry 0 0 1400 1900 --python docs/pictures.py -- docs/pictures
+    blender --factory-startup --window-geometry 0 0 1400 2000 --python docs/pictures.py -- docs/pictures
 
 Where Blender's Python lacks scipy and quadprog, HEFT_SITE names a folder that has them.
 """
