@@ -23,6 +23,7 @@ from .bridge.controllers import controller_kind
 from .bridge.convert import Array, frames_per_second, metres_per_unit, scale_of
 from .bridge.diagnostics import diagnose, store
 from .bridge.findings import findings
+from .bridge.originals import go_back, show_original
 from .bridge.read_character import Figure, read_character
 from .bridge.read_motion import Samples, sample, still_samples
 from .bridge.read_scene import read_scene, watched_objects, watched_values
@@ -31,7 +32,7 @@ from .bridge.reduce_keys import Tolerance, reduced
 from .bridge.restore import Restored
 from .bridge.rig import read_rig, skins_of
 from .bridge.settings import Setup
-from .bridge.unkeyed import give_back, show_original
+from .bridge.unkeyed import give_back
 from .bridge.visible import show_hidden
 from .bridge.write_action import channels, check_writable, new_poses, write_action, write_track
 
@@ -191,7 +192,9 @@ def write(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, study: Study,
     figure, samples, setup = study.figure, study.samples, study.setup
     poses: Array = new_poses(samples, figure.changes(result.motion), study.unit)
     if output == "OVERLAY":
-        return overlay.write_overlay(data, scene, ob, figure, samples, poses, study.scene.goes_on)
+        made = overlay.write_overlay(data, scene, ob, figure, samples, poses, study.scene.goes_on)
+        go_back(ob)  # at no influence the keys shall be seen, not an earlier result
+        return made
     give_back(ob)
     found = channels(ob, figure.rig, samples, poses, figure.body.links, figure.body.carrier)
     if setup.use_reduction:

@@ -105,6 +105,20 @@ def result_track(ob: bpy.types.Object) -> Any | None:
     return None
 
 
+def shown_result(ob: bpy.types.Object) -> Any | None:
+    """The result that is played, as action or from its track."""
+    track = result_track(ob)
+    action = track.strips[0].action if track is not None else shown(ob)[0]
+    return action if action is not None and action.get(RESULT) else None
+
+
+def mute_results(ob: Any) -> None:
+    """Tracks of earlier results: they would show through wherever the new one, or the original, has no keys."""
+    for track in ob.animation_data.nla_tracks if ob.animation_data is not None else ():
+        if len(track.strips) and track.strips[0].action is not None and track.strips[0].action.get(RESULT):
+            track.mute = True
+
+
 def original(ob: bpy.types.Object) -> tuple[Any | None, Any | None]:
     """The action that a bake starts from: what is shown, or what the result that is shown was made from."""
     action, slot = shown(ob)
@@ -141,11 +155,11 @@ def strip_paths(ob: bpy.types.Object) -> set[str]:
         strip: Any = strips.pop()
         strips += list(strip.strips)  # of a meta strip
         if strip.action is not None:
-            found |= {curve.data_path for curve in _all_curves(strip.action)}
+            found |= {curve.data_path for curve in all_curves(strip.action)}
     return found
 
 
-def _all_curves(action: Any) -> Iterator[Any]:
+def all_curves(action: Any) -> Iterator[Any]:
     """Of every slot."""
     if not has_slots(action):
         yield from action.fcurves
@@ -200,3 +214,11 @@ def key_frames(curve: Any) -> Array:
 def bone_path(name: str, channel: str) -> str:
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')  # as bpy.utils.escape_identifier does
     return f'pose.bones["{escaped}"].{channel}'
+
+
+def bone_of(path: str) -> Iterator[str]:
+    """The bone that a data path leads to, if any."""
+    head, found, rest = path.partition('pose.bones["')
+    name, closed, _ = rest.partition('"].')
+    if found and not head and closed:
+        yield name.replace('\\"', '"').replace("\\\\", "\\")

@@ -13,8 +13,9 @@ import numpy as np
 
 from .actions import strip_range
 from .convert import Array
+from .originals import show_original
 from .restore import Restored
-from .unkeyed import heard_curves, is_loose, show_original
+from .unkeyed import heard_curves, is_loose
 from .visible import show_hidden
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from .actions import RESULT, bone_path, curves_of, is_heard, original, result_track, show, shown
-from .restore import Restored
+from .actions import bone_path, curves_of, is_heard, shown_result
 
 KEPT = "heft_unkeyed"   # custom property of a result
 
@@ -40,23 +39,8 @@ def remember(action: Any, ob: Any, found: Iterable[Any]) -> None:
 
 def give_back(ob: Any) -> None:
     """Undo what the result on show left in the pose; where it is still shown, the next frame brings that back."""
-    track = result_track(ob)
-    action = track.strips[0].action if track is not None else shown(ob)[0]
-    if action is None or not action.get(RESULT):
-        return
-    for bone, channels in json.loads(action.get(KEPT, "{}")).items():
+    action = shown_result(ob)
+    for bone, channels in json.loads(action.get(KEPT, "{}")).items() if action is not None else ():
         for name, values in channels.items():
             if bone in ob.pose.bones:
                 setattr(ob.pose.bones[bone], name, values)
-
-
-def show_original(ob: Any, state: Restored) -> None:
-    """Put an earlier result aside until `state` ends."""
-    give_back(ob)
-    before, source = shown(ob), original(ob)
-    track = result_track(ob)
-    if track is not None:
-        state.set(track, "mute", True)
-    if before[0] != source[0]:
-        state.later(lambda: show(ob, *before))
-        show(ob, *source)

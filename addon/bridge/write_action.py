@@ -11,7 +11,6 @@ import numpy as np
 
 from .._link import solver
 from .actions import (
-    RESULT,
     Curves,
     bone_path,
     copied_action,
@@ -19,6 +18,7 @@ from .actions import (
     is_heard,
     key_frames,
     mark_result,
+    mute_results,
     new_action,
     original,
     show,
@@ -197,16 +197,9 @@ def write_action(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], f
     remember(curves.action, ob, found)
     mark_result(curves, source, slot)
     curves.action.use_fake_user = True
-    _mute_results(ob)
+    mute_results(ob)
     show(ob, curves.action, curves.slot)
     return curves.action
-
-
-def _mute_results(ob: Any) -> None:
-    """Tracks of earlier results: they would show through wherever the new one, or the original, has no keys."""
-    for track in ob.animation_data.nla_tracks if ob.animation_data is not None else ():
-        if len(track.strips) and track.strips[0].action is not None and track.strips[0].action.get(RESULT):
-            track.mute = True
 
 
 def write_track(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], frames: Array, span: Span,

@@ -12,10 +12,10 @@ import numpy as np
 from ..bridge import overlay
 from ..bridge.convert import Array
 from ..bridge.diagnostics import diagnose
+from ..bridge.originals import show_original
 from ..bridge.read_character import link_places
 from ..bridge.restore import Restored
 from ..bridge.rig import skins_of
-from ..bridge.unkeyed import show_original
 from ..job import Baked
 from . import stage
 from .captions import Caption, draw_captions
