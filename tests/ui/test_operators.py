@@ -475,3 +475,24 @@ def test_looking_adds_nothing_to_an_action(ready) -> None:
     bpy.ops.heft.set_up()
     bpy.ops.heft.check()
     assert len(action.layers[0].strips[0].channelbags) == bags
+
+
+@pytest.mark.parametrize("output", ["ACTION", "NLA"])
+def test_back_to_the_original_and_to_bones_without_keys(output) -> None:
+    ob = make_armature(bpy, PERSON)
+    action = key_sway(bpy, ob, still=[name for name in PERSON if name not in ("pelvis", "chest")])
+    for bone in ob.pose.bones:
+        bone.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
+    bpy.ops.heft.set_up()
+    bpy.ops.heft.add_push(size="TACKLE")
+    bpy.data.objects["Push"].heft.push.start = 4.0
+    scene, ob.heft.output = bpy.context.scene, output
+    scene.frame_set(14)
+    before = [bone.matrix.copy() for bone in ob.pose.bones]
+    assert "shows no result" in refusal(bpy.ops.heft.show_original)
+    bpy.ops.heft.bake()
+    bpy.context.view_layer.update()
+    assert [bone.matrix for bone in ob.pose.bones] != before
+    assert bpy.ops.heft.show_original() == {"FINISHED"} and ob.animation_data.action == action
+    assert [bone.matrix for bone in ob.pose.bones] == before
+    assert any(other.name.endswith("Heft") for other in bpy.data.actions)
