@@ -17,11 +17,13 @@ import numpy as np
 
 from ._link import solver
 from .bridge import actions, overlay
+from .bridge.beyond import read_beyond
 from .bridge.checklist import Line
 from .bridge.controllers import controller_kind
 from .bridge.convert import Array, frames_per_second, metres_per_unit, scale_of
 from .bridge.diagnostics import diagnose, store
 from .bridge.findings import findings
+from .bridge.originals import go_back, show_original
 from .bridge.read_character import Figure, read_character
 from .bridge.read_motion import Samples, sample, still_samples
 from .bridge.read_scene import read_scene, watched_objects, watched_values
@@ -30,6 +32,7 @@ from .bridge.reduce_keys import Tolerance, reduced
 from .bridge.restore import Restored
 from .bridge.rig import read_rig, skins_of
 from .bridge.settings import Setup
+from .bridge.unkeyed import give_back
 from .bridge.visible import show_hidden
 from .bridge.write_action import channels, check_writable, new_poses, write_action, write_track
 
@@ -80,14 +83,14 @@ Baking = Generator[Stage, None, Baked]
 def moving_range(scene: bpy.types.Scene, ob: bpy.types.Object) -> tuple[int, int]:
     """The frames of the action or of its strips, else the scene's.
 
-    An action that is repeated without end plays over the whole scene.
+    An action that is repeated without end plays over the whole scene, and so does a pose that is keyed only once.
     """
-    curves = [curve for curve in actions.curves_of(ob) if len(curve.keyframe_points)]
+    curves = [curve for curve in actions.curves_of(ob) if len(curve.keyframe_points) or len(curve.sampled_points)]
     if any(actions.is_cyclic(curve) for curve in curves):
         return scene.frame_start, scene.frame_end
-    if curves:
-        low = min(curve.range()[0] for curve in curves)
-        high = max(curve.range()[1] for curve in curves)
+    low = min((curve.range()[0] for curve in curves), default=0.0)
+    high = max((curve.range()[1] for curve in curves), default=0.0)
+    if high > low:
         return int(np.floor(low)), int(np.ceil(high))
     return actions.strip_range(ob) or (scene.frame_start, scene.frame_end)
 
@@ -109,6 +112,10 @@ def read(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Reading:
     begins, ends = moving_range(scene, ob)
     if ob.name not in scene.objects:
         raise solver.InputError("It is not in this scene.", ob.name, "Choose a character of this scene.")
+    if scene.render.frame_map_old != scene.render.frame_map_new:
+        raise solver.InputError(f"Its time is stretched, {scene.render.frame_map_old} to {scene.render.frame_map_new}.",
+                                f"Scene {scene.name}", "Set both numbers of Output > Frame Range > Time Stretching to "
+                                "100, and stretch the keys or the strip instead.")
     if ob.mode == "EDIT":
         raise solver.InputError("Its bones are being edited.", ob.name, "Leave edit mode with Tab.")
     unit, rate = metres_per_unit(scene), frames_per_second(scene)
@@ -117,7 +124,7 @@ def read(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> Reading:
     frames = np.arange(first, last + 1, dtype=np.float64)
     with Restored(scene) as state, ExitStack() as stack:
         overlay.set_aside(ob, state)
-        actions.show_original(ob, state)
+        show_original(ob, state)
         state.set(ob.data, "pose_position", "POSE")
         rig = read_rig(ob, skins)
         state.hide(mesh for mesh in skins if mesh not in watched)
@@ -185,14 +192,19 @@ def write(data: Any, scene: bpy.types.Scene, ob: bpy.types.Object, study: Study,
     figure, samples, setup = study.figure, study.samples, study.setup
     poses: Array = new_poses(samples, figure.changes(result.motion), study.unit)
     if output == "OVERLAY":
-        return overlay.write_overlay(data, scene, ob, figure, samples, poses, study.scene.goes_on)
+        made = overlay.write_overlay(data, scene, ob, figure, samples, poses, study.scene.goes_on)
+        go_back(ob)  # at no influence the keys shall be seen, not an earlier result
+        return made
+    give_back(ob)
     found = channels(ob, figure.rig, samples, poses, figure.body.links, figure.body.carrier)
     if setup.use_reduction:
         size = float(scale_of(samples.world[0]).mean())
         tolerance = Tolerance(setup.reduce_degrees, 1e-3 * setup.reduce_mm / (study.unit * size))
         found = reduced(ob, figure.rig, found, poses, tolerance, _stands(figure, result, points))
     writer = write_track if output == "NLA" else write_action
-    action = writer(data.actions, ob, found, samples.frames, (scene.frame_start, scene.frame_end))
+    beyond = read_beyond(scene, ob, found, samples.frames, moving_range(scene, ob), skins_of(ob, scene.objects))
+    give_back(ob)  # looking there has shown the earlier result once more
+    action = writer(data.actions, ob, found, samples.frames, (scene.frame_start, scene.frame_end), beyond)
     overlay.remove_overlay(data, ob)  # of an earlier bake: it would hide this one
     return action
 
@@ -233,7 +245,7 @@ def look(scene: bpy.types.Scene, ob: bpy.types.Object, setup: Setup) -> tuple[Fi
     skins = skins_of(ob, scene.objects)
     with Restored(scene) as state:
         overlay.set_aside(ob, state)
-        actions.show_original(ob, state)
+        show_original(ob, state)
         state.set(ob.data, "pose_position", "POSE")
         rig = read_rig(ob, skins)
         first, last = frame_range(scene, ob, setup)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .convert import Array
-from .restore import Restored
 
 if TYPE_CHECKING:
     import bpy
@@ -106,6 +105,20 @@ def result_track(ob: bpy.types.Object) -> Any | None:
     return None
 
 
+def shown_result(ob: bpy.types.Object) -> Any | None:
+    """The result that is played, as action or from its track."""
+    track = result_track(ob)
+    action = track.strips[0].action if track is not None else shown(ob)[0]
+    return action if action is not None and action.get(RESULT) else None
+
+
+def mute_results(ob: Any) -> None:
+    """Tracks of earlier results: they would show through wherever the new one, or the original, has no keys."""
+    for track in ob.animation_data.nla_tracks if ob.animation_data is not None else ():
+        if len(track.strips) and track.strips[0].action is not None and track.strips[0].action.get(RESULT):
+            track.mute = True
+
+
 def original(ob: bpy.types.Object) -> tuple[Any | None, Any | None]:
     """The action that a bake starts from: what is shown, or what the result that is shown was made from."""
     action, slot = shown(ob)
@@ -122,25 +135,15 @@ def original(ob: bpy.types.Object) -> tuple[Any | None, Any | None]:
     return source, named[0] if named else (slots[0] if len(slots) else None)
 
 
-def show_original(ob: bpy.types.Object, state: Restored) -> None:
-    """Put an earlier result aside until `state` ends."""
-    before, source = shown(ob), original(ob)
-    track = result_track(ob)
-    if track is not None:
-        state.set(track, "mute", True)
-    if before[0] != source[0]:
-        state.later(lambda: show(ob, *before))
-        show(ob, *source)
-
-
 def curves_of(ob: bpy.types.Object) -> list[Any]:
     """The f-curves of the action that a bake starts from; none where it has no slot."""
     action, slot = original(ob)
     if action is None or (has_slots(action) and slot is None):
         return []
-    if slot is not None and not len(action.layers):
-        return []
-    return list(Curves(action, slot))
+    if slot is None:
+        return list(Curves(action, None))
+    bags = (strip.channelbag(slot) for layer in action.layers for strip in layer.strips)  # reading adds nothing to it
+    return [curve for bag in bags if bag is not None for curve in bag.fcurves]
 
 
 def strip_paths(ob: bpy.types.Object) -> set[str]:
@@ -152,11 +155,11 @@ def strip_paths(ob: bpy.types.Object) -> set[str]:
         strip: Any = strips.pop()
         strips += list(strip.strips)  # of a meta strip
         if strip.action is not None:
-            found |= {curve.data_path for curve in _all_curves(strip.action)}
+            found |= {curve.data_path for curve in all_curves(strip.action)}
     return found
 
 
-def _all_curves(action: Any) -> Iterator[Any]:
+def all_curves(action: Any) -> Iterator[Any]:
     """Of every slot."""
     if not has_slots(action):
         yield from action.fcurves
@@ -165,6 +168,11 @@ def _all_curves(action: Any) -> Iterator[Any]:
         for strip in layer.strips:
             for bag in strip.channelbags:
                 yield from bag.fcurves
+
+
+def is_heard(curve: Any) -> bool:
+    """Whether it has a say in what is played."""
+    return not curve.mute and bool(len(curve.keyframe_points) or len(curve.sampled_points) or len(curve.modifiers))
 
 
 def is_cyclic(curve: Any) -> bool:
@@ -206,3 +214,11 @@ def key_frames(curve: Any) -> Array:
 def bone_path(name: str, channel: str) -> str:
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')  # as bpy.utils.escape_identifier does
     return f'pose.bones["{escaped}"].{channel}'
+
+
+def bone_of(path: str) -> Iterator[str]:
+    """The bone that a data path leads to, if any."""
+    head, found, rest = path.partition('pose.bones["')
+    name, closed, _ = rest.partition('"].')
+    if found and not head and closed:
+        yield name.replace('\\"', '"').replace("\\\\", "\\")

@@ -10,6 +10,7 @@ import bpy
 from mathutils import Matrix
 
 from .convert import Array
+from .visible import active_layer
 
 if TYPE_CHECKING:
     from bpy.types import Scene
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 def free_bones(scene: Scene, ob: Any, bones: Mapping[str, tuple[Array, Array]]) -> None:
     """Bones without parents, by rest matrix and tail in the armature's space; who was active stays active."""
-    layer: Any = scene.view_layers[0]
-    for layer in scene.view_layers:
+    layer: Any = None
+    for layer in (active_layer(scene), *scene.view_layers):  # operators work in the one on show
         layer.update()  # a new object is in no layer before
         if ob.name in layer.objects:
             break

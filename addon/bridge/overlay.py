@@ -32,6 +32,7 @@ from .read_character import Figure
 from .read_motion import Samples
 from .restore import Restored
 from .rig import OVERLAY_MARK, OVERLAY_NAME, Rig, is_of_overlay
+from .visible import shown_collections
 from .write_action import SUFFIX, Channel, write_curves
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _new_armature(data: Any, scene: bpy.types.Scene, ob: Any, rig: Rig, bones: l
     name = f"{ob.name}{SUFFIX}"
     carrier = data.objects.new(name, data.armatures.new(name))
     # nothing can be put into a collection that comes from another file
-    own = (each for each in ob.users_collection if each.library is None and each.override_library is None)
+    own = (each for each in shown_collections(scene, ob) if each.library is None and each.override_library is None)
     next(own, scene.collection).objects.link(carrier)
     try:
         free_bones(scene, carrier, {rig.names[i]: (rig.rests[i], rig.tails[i]) for i in bones})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._link import solver
+from .actions import bone_of
 from .convert import Array, array_of, matrices
 
 if TYPE_CHECKING:
@@ -163,11 +164,9 @@ def is_of_overlay(constraint: Any) -> bool:
 
 def _driven_bone(path: str) -> Iterable[str]:
     """The bone whose transform a driver's path sets, if any."""
-    head, found, rest = path.partition('pose.bones["')
-    name, _, channel = rest.partition('"].')
-    if found and not head and channel.split("[")[0] in (
+    if path.partition('"].')[2].split("[")[0] in (
             "location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
-        yield name.replace('\\"', '"').replace("\\\\", "\\")
+        yield from bone_of(path)
 
 
 def rest_in_world(rig: Rig, world: Array) -> tuple[Array, Array]:

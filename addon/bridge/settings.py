@@ -22,7 +22,7 @@ OUTPUTS = ("AUTO", "ACTION", "NLA", "OVERLAY")
 MODES = ("AUTO", "ON", "OFF", "SLIDE")
 ROLES = ("AUTO", "TRUNK", "NECK", "HEAD", "ARM", "HAND", "LEG", "FOOT", "TOE", "TAIL", "OTHER")
 ANY = 3.4028235e38              # the largest number that a panel can hold
-FRAMES = -2**31, 2**31 - 1      # and its first and last frame
+FRAMES = -1048574, 1048574      # the first and the last frame of Blender
 LEAST = 0.001                   # degrees, mm: with no tolerance at all no key could ever be left out
 Vector3 = tuple[float, float, float]
 

@@ -44,6 +44,11 @@ def show_hidden(scene: bpy.types.Scene, ob: Any, state: Restored, where: str) ->
         state.set(each, "hide_viewport", False)
 
 
+def shown_collections(scene: bpy.types.Scene, ob: Any) -> list[Any]:
+    """The collections that hold an object and are part of the view layer on show."""
+    return [path[-1] for path in _paths(active_layer(scene).layer_collection, ob)]
+
+
 def _paths(layer: Any, ob: Any) -> Iterator[list[Any]]:
     """Every way down to an object through the collections of a view layer."""
     if not layer.exclude and layer.collection.objects.get(ob.name) == ob:

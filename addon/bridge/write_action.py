@@ -11,22 +11,25 @@ import numpy as np
 
 from .._link import solver
 from .actions import (
-    RESULT,
     Curves,
     bone_path,
     copied_action,
     curves_of,
+    is_heard,
     key_frames,
     mark_result,
+    mute_results,
     new_action,
     original,
     show,
     write_keys,
 )
+from .beyond import Beyond
 from .channels import basis_of, decomposed, keyed_rotation, rotation_channel
 from .convert import Array, inverse
 from .read_motion import Samples
 from .rig import Rig
+from .unkeyed import remember
 
 if TYPE_CHECKING:
     import bpy
@@ -114,18 +117,32 @@ def _differ(a: Array, b: Array, slack: float) -> bool:
 Span = tuple[float, float]   # first and last frame of the scene
 
 
-def write_curves(curves: Curves, found: Iterable[Channel], frames: Array, span: Span | None = None) -> None:
-    """Replace keys within the frames, keep the motion outside them frame by frame."""
+def write_curves(curves: Curves, found: Iterable[Channel], frames: Array, span: Span | None = None,
+                 beyond: Beyond | None = None) -> None:
+    """Replace keys within the frames, keep the motion outside them frame by frame; `beyond` is what no curve knows."""
     for channel in found:
         path = bone_path(channel.bone, channel.name)
+        rows = slice(None) if channel.rows is None else channel.rows
+        around = (beyond or {}).get((channel.bone, channel.name))
         for index in range(channel.values.shape[1]):
             curve = curves.ensure(path, index, channel.bone)
-            rows = slice(None) if channel.rows is None else channel.rows
-            at, values = _with_surroundings(curve, frames[rows], channel.values[rows, index], span)
+            at, values = frames[rows], channel.values[rows, index]
+            if is_heard(curve):
+                _with_keys(curve)
+                at, values = _with_surroundings(curve, at, values, span)
+            elif around is not None:
+                at, values = np.concatenate((at, around[0])), np.concatenate((values, around[1][:, index]))
             for modifier in list(curve.modifiers):  # its effect is in the samples
                 curve.modifiers.remove(modifier)
             curve.mute = False
             write_keys(curve, at, values)
+
+
+def _with_keys(curve: Any) -> None:
+    """Samples, as of sound or of the graph editor, become keys: a curve cannot hold both."""
+    if len(curve.sampled_points):
+        first, last = curve.range()
+        curve.convert_to_keyframes(int(np.floor(first)), int(np.ceil(last)) + 1)
 
 
 def _with_surroundings(curve: Any, frames: Array, values: Array, span: Span | None) -> tuple[Array, Array]:
@@ -166,7 +183,8 @@ def check_writable(ob: bpy.types.Object) -> None:
                                 "Push it down to its own track, or set its blending to Replace and influence to 1.")
 
 
-def write_action(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], frames: Array, span: Span) -> Any:
+def write_action(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], frames: Array, span: Span,
+                 beyond: Beyond) -> Any:
     """A new action, shown on the object; returns it."""
     source, slot = original(ob)
     if source is not None:
@@ -175,17 +193,20 @@ def write_action(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], f
         source = None  # an action without a slot animates nothing
     name = (source.name.removesuffix(SUFFIX) if source is not None else ob.name) + SUFFIX
     curves = copied_action(source, slot, name) if source is not None else new_action(actions, ob, name)
-    write_curves(curves, found, frames, span)
+    write_curves(curves, found, frames, span, beyond)
+    remember(curves.action, ob, found)
     mark_result(curves, source, slot)
     curves.action.use_fake_user = True
+    mute_results(ob)
     show(ob, curves.action, curves.slot)
     return curves.action
 
 
-def write_track(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], frames: Array, span: Span) -> Any:
+def write_track(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], frames: Array, span: Span,
+                beyond: Beyond) -> Any:
     """A new action on a track of its own; what was the active action goes to a muted track below it."""
     source, slot = original(ob)
-    action = write_action(actions, ob, found, frames, span)
+    action = write_action(actions, ob, found, frames, span, beyond)
     data: Any = ob.animation_data
     if not data.use_nla:  # the result needs the tracks on, what was not seen before shall stay unseen
         for track in data.nla_tracks:
@@ -197,9 +218,6 @@ def write_track(actions: Any, ob: bpy.types.Object, found: Sequence[Channel], fr
         below.name = source.name
         _strip(below, source, slot)
         below.mute = True
-    for track in data.nla_tracks:
-        if len(track.strips) and track.strips[0].action is not None and track.strips[0].action.get(RESULT):
-            track.mute = True  # an earlier result
     data.action = None
     above = data.nla_tracks.new()
     above.name = action.name

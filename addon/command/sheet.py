@@ -9,9 +9,10 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..bridge import actions, overlay
+from ..bridge import overlay
 from ..bridge.convert import Array
 from ..bridge.diagnostics import diagnose
+from ..bridge.originals import show_original
 from ..bridge.read_character import link_places
 from ..bridge.restore import Restored
 from ..bridge.rig import skins_of
@@ -55,7 +56,7 @@ def _draw(scene: Any, ob: Any, baked: Baked, width: int, columns: int, progress:
         with Restored(scene) as state:
             if not is_result:
                 overlay.set_aside(ob, state)
-                actions.show_original(ob, state)
+                show_original(ob, state)
             for n, row in enumerate(rows):
                 progress.tell("Rendering", done, total)
                 scene.frame_set(int(view.frames[row]))

@@ -6,7 +6,9 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
+from ..bridge.actions import shown_result
 from ..bridge.controllers import controller_kind
+from ..bridge.originals import go_back
 from ..bridge.overlay import remove_overlay
 from ..job import set_up
 from .messages import SolverError, character_of, refusal
@@ -26,7 +28,7 @@ class CharacterOperator:
             cls.poll_message_set(reason)  # type: ignore[attr-defined]
         return reason is None
 
-    def refuse(self, error: Exception) -> set[str]:
+    def refuse(self, error: Exception | str) -> set[str]:
         self.report({"ERROR"}, str(error))  # type: ignore[attr-defined]
         return {"CANCELLED"}
 
@@ -198,5 +200,26 @@ class HEFT_OT_remove_overlay(CharacterOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
+class HEFT_OT_show_original(CharacterOperator, bpy.types.Operator):
+    bl_idname = "heft.show_original"
+    bl_label = "Back to Original"
+    bl_description = ("Play the original action again, with bones it does not key where they were before the bake. "
+                      "The result stays in the file")
+    bl_options = {"REGISTER", "UNDO"}
+    needs_set_up = False
+
+    def execute(self, context: Any) -> set[str]:
+        ob = character_of(context)
+        if shown_result(ob) is None:
+            self.report({"ERROR"}, f"{ob.name} shows no result of a bake; its own action plays already.")
+            return {"CANCELLED"}
+        try:
+            go_back(ob)
+        except SolverError as error:
+            return self.refuse(error)
+        context.scene.frame_set(context.scene.frame_current, subframe=context.scene.frame_subframe)
+        return {"FINISHED"}
+
+
 CLASSES = (HEFT_OT_set_up, HEFT_OT_remove, HEFT_OT_apply_preset, HEFT_OT_mirror_bone, HEFT_OT_go_to,
-           HEFT_OT_add_contact, HEFT_OT_remove_overlay)
+           HEFT_OT_add_contact, HEFT_OT_remove_overlay, HEFT_OT_show_original)

@@ -13,7 +13,7 @@ from ..bridge.verdict import contact_bars, spoken, verdict
 from ..job import bake_character, check_character
 from . import session
 from .character_operators import CharacterOperator
-from .messages import SolverError, character_of, time_words
+from .messages import MEMORY, SolverError, character_of, time_words
 from .preferences import liked
 from .stored import setup_of
 
@@ -46,6 +46,8 @@ class JobOperator(CharacterOperator):
                     return {"FINISHED"}
         except SolverError as error:
             return self.refuse(error)
+        except MemoryError:
+            return self.refuse(MEMORY)
 
     def invoke(self, context: Any, event: Any) -> set[str]:
         if context.window is None or bpy.app.background:
@@ -87,6 +89,9 @@ class JobOperator(CharacterOperator):
         except SolverError as error:
             self._end(context)
             return self.refuse(error)
+        except MemoryError:
+            self._end(context)
+            return self.refuse(MEMORY)
         except BaseException:
             self._end(context)
             raise

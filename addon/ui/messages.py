@@ -12,6 +12,7 @@ NO_CHARACTER = "Select an armature, its mesh, or one of its pushes"
 NOT_SET_UP = "Press Set Up Character first"
 EDIT_MODE = "Leave edit mode with Tab first"
 LINKED = "It is linked from another file: make a library override first (Object > Library Override > Make)"
+MEMORY = "There is not enough memory for so many frames. Choose fewer under Path and Range"
 RUNNING = "A preview or bake is running: wait, or stop it with Esc"
 
 

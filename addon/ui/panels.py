@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 
+from ..bridge.actions import shown_result
 from ..bridge.controllers import can_fall, controller_kind
 from ..bridge.read_fields import kind_of, why_idle
 from . import session
@@ -263,6 +264,8 @@ class HEFT_PT_bake(_CharacterPanel, bpy.types.Panel):
         row = layout.row()
         row.scale_y = 1.4
         row.operator("heft.bake", icon="ACTION")
+        if shown_result(ob) is not None:
+            layout.operator("heft.show_original", icon="LOOP_BACK")
         if ob.heft.overlay is not None:
             row = layout.row(align=True)
             row.prop(ob.heft.overlay, '["influence"]', text="Overlay", slider=True)

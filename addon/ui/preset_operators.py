@@ -10,7 +10,7 @@ from bpy.props import StringProperty
 from ..bridge.settings import from_json, to_json
 from .character_operators import CharacterOperator
 from .messages import SolverError, character_of
-from .stored import fill, setup_of
+from .stored import differing, fill, setup_of
 
 
 class HEFT_OT_save_preset(CharacterOperator, bpy.types.Operator):
@@ -32,6 +32,8 @@ class HEFT_OT_save_preset(CharacterOperator, bpy.types.Operator):
         except OSError as error:
             self.report({"ERROR"}, f"The preset could not be written: {error}. Choose another folder.")
             return {"CANCELLED"}
+        except SolverError as error:
+            return self.refuse(error)
         self.report({"INFO"}, f"Saved {self.filepath}.")
         return {"FINISHED"}
 
@@ -53,7 +55,8 @@ class HEFT_OT_load_preset(CharacterOperator, bpy.types.Operator):
         path = Path(bpy.path.abspath(self.filepath))
         try:
             setup = from_json(path.read_text(encoding="utf-8"), path.name)
-            missing = fill(character_of(context), setup, bpy.data.objects, bpy.data.collections)
+            ob = character_of(context)
+            missing = fill(ob, setup, bpy.data.objects, bpy.data.collections)
         except (OSError, UnicodeDecodeError) as error:
             self.report({"ERROR"}, f"The preset could not be read: {error}. Choose another file.")
             return {"CANCELLED"}
@@ -61,6 +64,9 @@ class HEFT_OT_load_preset(CharacterOperator, bpy.types.Operator):
             return self.refuse(error)
         if missing:
             self.report({"WARNING"}, f"Not in this file: {', '.join(missing)}.")
+        elif others := differing(setup, setup_of(ob)):
+            self.report({"WARNING"}, f"The panel cannot hold all of it: {', '.join(others)} differ from the preset. "
+                        "The command takes it as it is.")
         return {"FINISHED"}
 
 

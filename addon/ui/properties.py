@@ -18,6 +18,7 @@ from bpy.props import (
     StringProperty,
 )
 
+from ..bridge.settings import FRAMES
 from .dials import dial_groups
 
 OPEN: Any = {"LIBRARY_OVERRIDABLE"}   # what may be changed on an overridden character
@@ -111,8 +112,8 @@ class HEFT_PG_object(bpy.types.PropertyGroup):
         ("LENGTH", "By length", "Long bones are heavy")], override=OPEN)
     use_range: BoolProperty(name="Frame range", description="Bake only these frames; off: the whole action",
                             override=OPEN)
-    start: IntProperty(name="Start", description="First frame", default=1, override=OPEN)
-    end: IntProperty(name="End", description="Last frame", default=100, override=OPEN)
+    start: IntProperty(name="Start", description="First frame", default=1, min=FRAMES[0], max=FRAMES[1], override=OPEN)
+    end: IntProperty(name="End", description="Last frame", default=100, min=FRAMES[0], max=FRAMES[1], override=OPEN)
     ease_in: FloatProperty(name="Ease in", description="Frames over which physics sets in", min=0.0, override=OPEN)
     ease_out: FloatProperty(name="Ease out", description="Frames over which physics fades", min=0.0, override=OPEN)
     amount: FloatProperty(name="Physics amount", description="How much of the physical result is taken; can be keyed",

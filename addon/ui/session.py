@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from ..bridge.actions import shown
+from ..bridge.actions import shown_result
 from ..bridge.diagnostics import Diagnostics, load
 
 _previews: dict[str, Diagnostics] = {}
@@ -33,7 +33,7 @@ def diagnostics_of(ob: Any) -> Diagnostics | None:
     if ob.name in _previews:
         return _previews[ob.name]
     holder = ob.heft.overlay if ob.heft.overlay is not None else ob
-    action, _ = shown(holder)
+    action = shown_result(holder)
     if action is None:
         return None
     text = action.get("heft_diagnostics")

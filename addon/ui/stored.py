@@ -3,12 +3,24 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 
 from ..bridge.controllers import controller_kind
-from ..bridge.settings import ContactSpec, GroundSpec, LoadSpec, Part, PushSpec, ReleaseSpec, Setup
+from ..bridge.settings import (
+    FRAMES,
+    ContactSpec,
+    GroundSpec,
+    LoadSpec,
+    Part,
+    PushSpec,
+    ReleaseSpec,
+    Setup,
+    to_json,
+)
+from ..job import moving_range
 
 
 def number(x: float) -> float:
@@ -43,8 +55,7 @@ def setup_of(ob: Any) -> Setup:
         goal=told.goal, goal_bone=told.goal_bone, controller=told.controller, dials=dials,
         pushes=tuple(_push(item.object) for item in told.pushes if item.is_on and is_there(item.object)),
         use_fields=told.use_fields,
-        loads=tuple(LoadSpec(item.bone, number(item.kg), float(item.start) if item.use_frames else None,
-                             float(item.end) if item.use_frames else None,
+        loads=tuple(LoadSpec(item.bone, number(item.kg), *_frames(item),
                              item.object.name if is_there(item.object) else "")
                     for item in told.loads if item.is_on),
         grounds=tuple(GroundSpec(item.object.name if item.object is not None else "",
@@ -56,6 +67,13 @@ def setup_of(ob: Any) -> Setup:
         release=_release(told) if told.use_release else None,
         output=told.output, use_reduction=told.use_reduction, reduce_degrees=number(told.reduce_degrees),
         reduce_mm=number(told.reduce_mm))
+
+
+def _frames(load: Any) -> tuple[float | None, float | None]:
+    """From and to; where one of them is the end of all frames, it has none."""
+    if not load.use_frames:
+        return None, None
+    return (float(load.start) if load.start > FRAMES[0] else None, float(load.end) if load.end < FRAMES[1] else None)
 
 
 def _release(told: Any) -> ReleaseSpec:
@@ -89,10 +107,11 @@ def fill(ob: Any, setup: Setup, objects: Any, collections: Any) -> list[str]:
                  "reduce_degrees", "reduce_mm", "controller"):
         setattr(told, name, getattr(setup, name))
     told.use_range = setup.start is not None or setup.end is not None
-    if setup.start is not None:
-        told.start = setup.start
-    if setup.end is not None:
-        told.end = setup.end
+    if told.use_range:  # a preset may give one end alone: the other is then the motion's own
+        scenes = ob.users_scene
+        first, last = moving_range(scenes[0], ob) if scenes else (told.start, told.end)
+        told.start = setup.start if setup.start is not None else first
+        told.end = setup.end if setup.end is not None else last
     told.use_release = setup.release is not None
     if setup.release is not None:
         _fill_release(told, setup.release)
@@ -135,9 +154,12 @@ def _fill_lists(told: Any, setup: Setup, objects: Any, collections: Any, missing
     for load in setup.loads:
         item = told.loads.add()
         item.bone, item.kg, item.object = load.bone, load.kg, objects.get(load.object)
-        item.use_frames = load.start is not None and load.end is not None
-        if load.start is not None and load.end is not None:
-            item.start, item.end = int(load.start), int(load.end)
+        if load.object and item.object is None:
+            missing.append(f"object {load.object} of the load on {load.bone}")
+        item.use_frames = load.start is not None or load.end is not None
+        if item.use_frames:
+            item.start = int(load.start) if load.start is not None else FRAMES[0]
+            item.end = int(load.end) if load.end is not None else FRAMES[1]
     told.grounds.clear()
     for ground in setup.grounds:
         mesh, collection = objects.get(ground.object), collections.get(ground.collection)
@@ -150,3 +172,17 @@ def _fill_lists(told: Any, setup: Setup, objects: Any, collections: Any, missing
     for contact in setup.contacts:
         item = told.contacts.add()
         item.limb, item.start, item.end, item.mode = contact.limb, int(contact.start), int(contact.end), contact.mode
+
+
+def differing(told: Setup, held: Setup) -> list[str]:
+    """What the panel holds in another way than a preset tells: frames between frames, numbers beyond its bounds."""
+    before, after = (json.loads(to_json(each), parse_float=lambda text: number(float(text))) for each in (told, held))
+    usual = {dial.name: dial.default for dial in controller_kind(told.controller).dials}
+    for each in (before, after):
+        each["dials"] = {name: x for name, x in each.get("dials", {}).items() if x != number(usual[name])}
+        each["parts"] = {name: part for name, part in each.get("parts", {}).items() if part}
+        for push in each.get("pushes", ()):  # these are the arrow's
+            push.pop("direction", None)
+            push.pop("point", None)
+    return [name for name in sorted(before.keys() | after.keys())
+            if name not in ("start", "end") and before.get(name) != after.get(name)]

@@ -35,6 +35,7 @@ WORDS: dict[str, dict[str, str]] = {
         "Preview": "Vorschau",
         "Hide Preview": "Vorschau verbergen",
         "Bake": "Backen",
+        "Back to Original": "Zurück zum Original",
         "Save Preset": "Vorgabe speichern",
         "Load Preset": "Vorgabe laden",
         "Copy to Other Side": "Auf die andere Seite kopieren",

@@ -111,3 +111,100 @@ def test_a_solo_track_is_refused_with_the_way_out(person, output) -> None:
     with pytest.raises(InputError, match="plays solo") as told:
         bake(person, output=output)
     assert "star" in str(told.value) and len(bpy.data.actions) == 2
+
+
+def key_only(ob, *bones) -> None:
+    """Take the keys of all other bones away, as in an action in which little is animated."""
+    own = curves(ob)
+    for curve in [each for each in own if each.data_path.split('"')[1] not in bones]:
+        own.remove(curve)
+
+
+@pytest.mark.parametrize("output", ["ACTION", "NLA"])
+@pytest.mark.parametrize("playhead", [1, 14])
+def test_a_second_bake_does_not_begin_where_the_first_left_bones_without_keys(person, output, playhead) -> None:
+    key_only(person, "chest")
+    before = poses(person)
+    bake(person, pushes=(PUSH,), output=output)
+    pushed = poses(person)
+    bpy.context.scene.frame_set(playhead)
+    bake(person, pushes=(PUSH,))
+    assert not same(before, pushed) and np.array_equal(pushed, poses(person))
+    bpy.context.scene.frame_set(playhead)
+    bake(person)
+    assert same(before, poses(person))
+
+
+def test_no_earlier_track_shows_through_the_original(person) -> None:
+    key_only(person, "chest")
+    source, slot = person.animation_data.action, getattr(person.animation_data, "action_slot", None)
+    before = poses(person)
+    bake(person, pushes=(PUSH,), output="NLA")
+    bake(person)
+    person.animation_data.action = source
+    if slot is not None:
+        person.animation_data.action_slot = slot
+    assert same(before, poses(person))
+
+
+@pytest.mark.parametrize("output", ["ACTION", "NLA"])
+def test_tracks_still_play_outside_a_baked_part(person, output) -> None:
+    add_track(person)
+    person.animation_data.action = None
+    before = poses(person)
+    bake(person, start=8, end=16, output=output)
+    assert same(before, poses(person))
+
+
+def test_a_track_under_a_short_action_still_plays_after_it(person) -> None:
+    add_track(person)
+    key_only(person, "chest")
+    for curve in curves(person):
+        for key in [key for key in curve.keyframe_points if key.co[0] > 13.0][::-1]:
+            curve.keyframe_points.remove(key)
+    before = poses(person)
+    bake(person)
+    assert same(before, poses(person))
+
+
+def test_a_bone_without_keys_is_back_in_its_pose_after_a_baked_part(person) -> None:
+    key_only(person, "chest")
+    before = poses(person)
+    bake(person, pushes=(PUSH,), start=4, end=15)
+    after = poses(person)
+    assert not same(before, after) and same(before[15:], after[15:]) and same(before[:3], after[:3])
+
+
+def test_a_muted_channel_stays_unheard_outside_a_baked_part(person) -> None:
+    for curve in curves(person):
+        curve.mute = "chest" in curve.data_path
+    before = poses(person)
+    bake(person, start=8, end=16)
+    assert same(before, poses(person))
+
+
+def test_sampled_curves_are_baked_like_keys(person) -> None:
+    for curve in curves(person):
+        curve.convert_to_samples(1, 26)
+    before = poses(person)
+    baked = bake(person, start=8, end=16)
+    assert same(before, poses(person)) and len(baked.study.samples) == 9
+    assert list(bake(person).study.samples.frames[[0, -1]]) == [1, 25]
+
+
+@pytest.mark.parametrize("output", ["ACTION", "NLA"])
+def test_an_original_that_does_not_know_new_names_is_not_taken_for_a_still_one(person, output) -> None:
+    before = poses(person)
+    bake(person, output=output)
+    names = [bone.name for bone in person.data.bones]
+    for bone in person.data.bones:
+        bone.name = f'new "{bone.name}"'
+    if output == "NLA":  # the original lies on a track: Blender renames it too
+        bake(person)
+    else:
+        with pytest.raises(InputError, match=r"Bones were renamed since .* Give them these names again"):
+            bake(person)
+        for bone, name in zip(person.data.bones, names):
+            bone.name = name
+        bake(person)
+    assert same(before, poses(person))

@@ -197,3 +197,42 @@ def test_outside_a_baked_part_the_rig_is_on_its_own() -> None:
     finish(bake_character(bpy.data, scene, ob, Setup(pushes=(PUSH,), start=1, end=25)))
     degrees, _ = distance(before[16:], world_poses(scene, ob, frames)[16:])
     assert degrees > 0.1, "baked again as a whole, it is there throughout"
+
+
+def test_an_overlay_is_made_in_the_view_layer_on_show() -> None:
+    ob = with_ik_legs()
+    scene, window = bpy.context.scene, bpy.context.window
+    window.view_layer = second = scene.view_layers.new("second")
+    second.objects.active = ob
+    degrees, metres, baked = round_trip(bpy, ob)
+    assert baked.output == "OVERLAY" and degrees < DEGREES and metres < METRES
+    assert second.objects.active == ob and ob.mode == "OBJECT"
+
+
+@pytest.mark.parametrize("output", ["ACTION", "NLA"])
+def test_without_influence_the_keys_are_seen_and_no_earlier_result(output) -> None:
+    ob = make_armature(bpy, PERSON)
+    action = key_sway(bpy, ob)
+    before = world_poses(bpy.context.scene, ob, range(1, 26))
+    for way in (output, "OVERLAY"):
+        finish(bake_character(bpy.data, bpy.context.scene, ob, Setup(pushes=(PUSH,), output=way)))
+    pushed = world_poses(bpy.context.scene, ob, range(1, 26))
+    ob.children[0]["influence"] = 0.0
+    ob.children[0].update_tag()
+    degrees, metres = distance(before, world_poses(bpy.context.scene, ob, range(1, 26)))
+    assert ob.animation_data.action == action and degrees < DEGREES and metres < METRES
+    assert distance(before, pushed)[0] > 1.0
+
+
+def test_an_overlay_goes_into_a_collection_that_is_on() -> None:
+    ob = with_ik_legs()
+    scene = bpy.context.scene
+    for name in ("off", "on"):
+        made = bpy.data.collections.new(name)
+        scene.collection.children.link(made)
+        made.objects.link(ob)
+    scene.collection.objects.unlink(ob)
+    bpy.context.view_layer.layer_collection.children["off"].exclude = True
+    degrees, metres, baked = round_trip(bpy, ob)
+    assert baked.output == "OVERLAY" and degrees < DEGREES and metres < METRES
+    assert [each.name for each in ob.children[0].users_collection] == ["on"]

@@ -1,6 +1,7 @@
 """The interface can be translated, and what is liked in every file is asked for in one place."""
 
 import ast
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -84,3 +85,18 @@ def test_preferences_are_registered_under_the_name_of_the_extension() -> None:
 
     assert preferences.HEFT_AP_preferences.bl_idname == preferences.ADDON
     assert preferences.liked(bpy.context).dials == "Natural", "as they come where the add-on is not installed"
+
+
+@pytest.mark.parametrize("page", ["tutorial.md", "troubleshooting.md"])
+def test_what_the_docs_tell_to_press_or_turn_is_called_so_in_the_panel(page: str) -> None:
+    from addon.bridge.controllers import controllers
+    from addon.ui.preferences import HEFT_AP_preferences
+    from addon.ui.properties import GROUPS
+
+    known = labels() | {kind.label for kind in controllers().values()}
+    known |= {dial.label.split(" (")[0] for kind in controllers().values() for dial in kind.dials}
+    for prop in [prop for group in (*GROUPS, HEFT_AP_preferences) for prop in group.bl_rna.properties]:
+        known |= {prop.name, *(item.name for item in getattr(prop, "enum_items", ()))}
+    told = re.findall(r"\*\*(.+?)\*\*", (UI.parents[1] / "docs" / page).read_text(encoding="utf-8"))
+    words = {word for each in told for word in each.replace("Ease in/out", "Ease in: Ease out").split(": ")}
+    assert len(words) > 8 and not words - known - {"Heft"}

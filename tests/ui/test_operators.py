@@ -417,3 +417,82 @@ def test_everything_has_a_tooltip() -> None:
             if prop.type != "POINTER" and prop.type != "COLLECTION" and not prop.is_hidden \
                     and prop.identifier not in hidden:
                 assert prop.description and not prop.description.endswith("."), (group, prop.identifier)
+
+
+def test_a_pose_that_is_keyed_once_is_set_up_and_can_be_pushed() -> None:
+    ob = make_armature(bpy, PERSON)
+    key_sway(bpy, ob, first=4, last=4)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 20
+    assert bpy.ops.heft.set_up() == {"FINISHED"} and ob.heft.is_set_up
+    bpy.ops.heft.add_push()
+    bpy.data.objects["Push"].heft.push.start = 8.0
+    assert bpy.ops.heft.bake() == {"FINISHED"}
+    assert any("Largest change" in line.sentence and " 0.0 " not in line.sentence for line in ob.heft.report)
+
+
+def test_a_stretched_time_is_refused_with_the_way_out(ready) -> None:
+    before = state(ready)
+    bpy.context.scene.render.frame_map_new = 200
+    words = refusal(bpy.ops.heft.bake)
+    assert "100 to 200" in words and "Time Stretching" in words and state(ready) == before
+
+
+def test_more_frames_than_there_is_memory_for_are_refused(ready, monkeypatch) -> None:
+    before = state(ready)
+
+    def read_nothing(*_):
+        raise MemoryError
+        yield
+
+    monkeypatch.setattr("addon.job.sample", read_nothing)
+    for operator in (bpy.ops.heft.bake, bpy.ops.heft.preview, bpy.ops.heft.check):
+        words = refusal(operator)
+        assert "not enough memory" in words and "Traceback" not in words and state(ready) == before
+
+
+def test_the_range_ends_where_blenders_frames_do(ready) -> None:
+    ready.heft.start, ready.heft.end = -2**31, 2**31 - 1
+    assert (ready.heft.start, ready.heft.end) == (-1048574, 1048574)
+    ready.heft.contacts.add().end = 2**31 - 1
+    assert "Give -1048574 to 1048574" in refusal(bpy.ops.heft.save_preset, filepath="never.json")
+
+
+def test_a_result_on_a_track_can_be_seen(ready) -> None:
+    from addon.ui import session
+
+    ready.heft.output = "NLA"
+    bpy.ops.heft.bake()
+    found = session.diagnostics_of(ready)
+    assert found is not None and len(found.frames) == 25
+
+
+@pytest.mark.skipif(bpy.app.version < (4, 4), reason="slots came with 4.4")
+def test_looking_adds_nothing_to_an_action(ready) -> None:
+    action = ready.animation_data.action
+    ready.animation_data.action_slot = action.slots.new("OBJECT", "empty")
+    bags = len(action.layers[0].strips[0].channelbags)
+    bpy.ops.heft.set_up()
+    bpy.ops.heft.check()
+    assert len(action.layers[0].strips[0].channelbags) == bags
+
+
+@pytest.mark.parametrize("output", ["ACTION", "NLA"])
+def test_back_to_the_original_and_to_bones_without_keys(output) -> None:
+    ob = make_armature(bpy, PERSON)
+    action = key_sway(bpy, ob, still=[name for name in PERSON if name not in ("pelvis", "chest")])
+    for bone in ob.pose.bones:
+        bone.rotation_quaternion = (1.0, 0.0, 0.0, 0.0)
+    bpy.ops.heft.set_up()
+    bpy.ops.heft.add_push(size="TACKLE")
+    bpy.data.objects["Push"].heft.push.start = 4.0
+    scene, ob.heft.output = bpy.context.scene, output
+    scene.frame_set(14)
+    before = [bone.matrix.copy() for bone in ob.pose.bones]
+    assert "shows no result" in refusal(bpy.ops.heft.show_original)
+    bpy.ops.heft.bake()
+    bpy.context.view_layer.update()
+    assert [bone.matrix for bone in ob.pose.bones] != before
+    assert bpy.ops.heft.show_original() == {"FINISHED"} and ob.animation_data.action == action
+    assert [bone.matrix for bone in ob.pose.bones] == before
+    assert any(other.name.endswith("Heft") for other in bpy.data.actions)

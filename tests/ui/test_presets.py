@@ -5,15 +5,17 @@ import json
 import pytest
 
 from addon.bridge.settings import ROLES, Part, Setup, from_json, to_json
+from addon.job import frame_range
 from addon.ui import properties
-from tests.rigs import PERSON, make_armature
+from addon.ui.stored import differing, fill, setup_of
+from tests.rigs import PERSON, key_sway, make_armature
 
 bpy = pytest.importorskip("bpy")
 BAD = [
     ({"start": "a"}, "start is 'a'. Give a whole number or null."),
     ({"start": 1.5}, "start is 1.5. Give a whole number or null."),
     ({"end": True}, "end is True. Give a whole number or null."),
-    ({"start": 10**10}, "The start is 10000000000. Give -2147483648 to 2147483647."),
+    ({"start": 10**10}, "The start is 10000000000. Give -1048574 to 1048574."),
     ({"parts": []}, "parts is not an object."),
     ({"dials": []}, "dials is ()."),
     ({"dials": {"stiffness": "x"}}, "dials is {'stiffness': 'x'}."),
@@ -59,3 +61,43 @@ def test_whole_numbers_and_nothing_are_numbers_too() -> None:
 def test_the_panel_offers_the_roles_that_presets_know() -> None:
     assert tuple(name for name, _, _ in properties.ROLES) == ROLES
     assert all(Setup(parts={"head": Part(role=role)}) for role in ROLES)
+
+
+@pytest.mark.parametrize("told", [{"end": 15}, {"start": 3}, {"loads": [{"bone": "hand.L", "start": 3.0}]},
+                                  {"loads": [{"bone": "hand.L", "end": 9.0}]}], ids=json.dumps)
+def test_a_preset_with_one_end_bakes_the_same_frames_from_the_panel(tmp_path, told) -> None:
+    ob = make_armature(bpy, PERSON)
+    key_sway(bpy, ob, first=-5, last=20)
+    ob.heft.is_set_up, ob.heft.use_range, ob.heft.start, ob.heft.end = True, True, 7, 8
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps({"heft": 1, **told}))
+    setup = from_json(path.read_text())
+    assert bpy.ops.heft.load_preset(filepath=str(path)) == {"FINISHED"}
+    scene = bpy.context.scene
+    assert frame_range(scene, ob, setup_of(ob)) == frame_range(scene, ob, setup)
+    assert setup_of(ob).loads == setup.loads
+
+
+@pytest.mark.parametrize(("told", "name"), [
+    ({"contacts": [{"limb": "foot.L", "start": 3.5, "end": 9.0}]}, "contacts"),
+    ({"release": {"frame": 4.5}}, "release"), ({"release": {"frame": 4, "impulse": 50}}, "release")])
+def test_what_the_panel_cannot_hold_is_named(told, name) -> None:
+    ob = make_armature(bpy, PERSON)
+    setup = from_json(json.dumps({"heft": 1, **told}))
+    fill(ob, setup, bpy.data.objects, bpy.data.collections)
+    assert differing(setup, setup_of(ob)) == [name]
+
+
+def test_what_the_panel_holds_is_not_named() -> None:
+    ob = make_armature(bpy, PERSON)
+    setup = from_json(json.dumps({
+        "heft": 1, "mass": 70, "amount": 0.3, "start": 3, "dials": {"stiffness": 1.0, "local_give": 0.77},
+        "parts": {"head": {}, "chest": {"mass": 3.3}}, "loads": [{"bone": "hand.L", "kg": 4.8000000000000007}],
+        "release": {"impulse": 50, "get_up": 1.1}}))
+    assert not fill(ob, setup, bpy.data.objects, bpy.data.collections) and not differing(setup, setup_of(ob))
+
+
+def test_a_load_whose_object_is_not_here_is_told() -> None:
+    ob = make_armature(bpy, PERSON)
+    setup = from_json('{"heft": 1, "loads": [{"bone": "hand.L", "object": "Bucket"}]}')
+    assert fill(ob, setup, bpy.data.objects, bpy.data.collections) == ["object Bucket of the load on hand.L"]

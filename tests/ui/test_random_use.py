@@ -87,7 +87,8 @@ class User:
 
     def act(self) -> str:
         pick = ["set_up", "bake", "bake", "preview", "check", "add_push", "add_load", "add_ground", "remove",
-                "remove_item", "apply_preset", "remove_overlay", "clear_preview", "go_to", "add_contact", "mirror_bone"]
+                "remove_item", "apply_preset", "remove_overlay", "clear_preview", "go_to", "add_contact", "mirror_bone",
+                "show_original"]
         own = [self.delete_character, self.rename_bone, self.switch_action, self.change_range, self.reload, self.undo,
                self.delete_push, self.pose_mode, self.choose_output]
         n = int(self.rng.integers(len(pick) + len(own)))
