@@ -60,13 +60,15 @@ def figures(clip: Clip, motion: Motion, steps: Ints | None = None, contacts: Boo
         points = np.flatnonzero(character.points.limb == limb)
         down = touching[:, points].any(1)
         if contacts is not None:
-            down = _landed(down, times)
+            down = _landed(down[:, None], times)[:, 0]
         if down.any():
             lowest = terrain.probe_over(_dense(there[:, points]), times).distance.min(1)[down]
             lowest_own = own_ground.probe_over(_dense(here[:, points]), times).distance.min(1)[down]
             gap = max(gap, float((lowest - np.maximum(lowest_own, 0.0)).max()))
 
-    stands = touching & ~sliding if contacts is None else touching & ~sliding & contacts
+    stands = touching & ~sliding
+    if contacts is not None:
+        stands = _landed(stands & contacts, times)
     held = stands[1:] & stands[:-1]
     dt = np.diff(times)[:, None]
     tread = terrain.height_over(there[:-1, :, :2], times[:-1])          # beside a riser the tread counts, not its face
@@ -86,9 +88,9 @@ def figures(clip: Clip, motion: Motion, steps: Ints | None = None, contacts: Boo
 
 
 def _landed(down: Bools, times: Array) -> Bools:
-    """(F,) down for LANDING seconds, or since the clip began."""
-    up = np.where(down, -np.inf, times)
-    return np.asarray(down & (times - np.maximum.accumulate(up) > LANDING + 1e-9))
+    """(F, n) down for LANDING seconds, or since the clip began."""
+    up = np.where(down, -np.inf, times[:, None])
+    return np.asarray(down & (times[:, None] - np.maximum.accumulate(up) > LANDING + 1e-9))
 
 
 def _dense(corners: Array) -> Array:

@@ -1,6 +1,7 @@
 """The ground plan: a clip made on level ground stands, steps and swings on any other, within promised figures."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pytest
@@ -34,6 +35,15 @@ class Promise:
 PROMISE = Promise()
 CAPTURED = {name for name, source in CLIPS.items() if not source.startswith("made:")}
 # what is not reached yet, and what is reached instead
+PUSHED = ("walk", "captured walk", "run", "trot")
+MISSED_PUSHED = {
+    ("captured walk", 8): "the plan's toes at 2.04 times the clip's speed",
+    ("captured walk", 29): "a corner of the sole is on another ground than the rest",
+    ("run", 18): "lands 19 mm off the ground",
+    ("trot", 5): "slides 7 mm: the platform's side pushes a paw",
+    ("trot", 9): "13 mm deep, joints at 2.6 times the clip's speed",
+}
+QUICK_PUSHED = {("walk", 10), ("walk", 17), ("captured walk", 25), ("run", 9), ("trot", 1)}
 MISSED = {             # hands and knees on steps half as high as the legs are long, and on ground that rises under some
     ("crawl", "steps 0.5 up"): "17 mm deep, a knee 100, 67 mm off the ground, slides 27 mm",
     ("crawl", "steps 0.5 down"): "32 mm off the ground",
@@ -106,15 +116,27 @@ def test_who_is_pushed_on_a_slope_or_on_steps_keeps_to_the_ground(ground: str) -
     assert not PROMISE.broken_by(figures(controller.clip, result.motion, controller.clip.frame_step, result.contacts))
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", range(50))
-def test_who_is_pushed_on_any_ground_keeps_to_it(seed: int) -> None:
+def pushed_cases() -> list[object]:
+    out = []
+    for clip, seed in product(PUSHED, range(50)):
+        marks = [needs_clips] if clip in CAPTURED else []
+        if (clip, seed) in MISSED_PUSHED:
+            marks.append(pytest.mark.xfail(reason=MISSED_PUSHED[clip, seed], strict=True))
+        if (clip, seed) not in QUICK_PUSHED:
+            marks.append(pytest.mark.exhaustive)
+        out.append(pytest.param(clip, seed, marks=marks, id=f"{clip}, {seed}"))
+    return out
+
+
+@pytest.mark.parametrize(("clip", "seed"), pushed_cases())
+def test_who_is_pushed_on_any_ground_keeps_to_it(clip: str, seed: int) -> None:
     """100 to 300 N in any direction at any time; slopes, steps, rough, fine and moving grounds in turn."""
     generator = np.random.default_rng(1000 + seed)
     heading, force = generator.uniform(0.0, 2.0 * np.pi), generator.uniform(100.0, 300.0)
-    push = Push.constant("chest", force * np.array([np.cos(heading), np.sin(heading), 0.0]),
-                         float(generator.uniform(0.6, 1.8)), 0.2)
-    placed = scene("walk", terrains.random_terrain(seed)[1], pushes=(push,))
+    start = float(generator.uniform(0.6, 1.8)) * min(1.0, find_clip(clip)[1].duration / 3.0)
+    push = Push.constant("Spine1" if clip in CAPTURED else "chest",
+                         force * np.array([np.cos(heading), np.sin(heading), 0.0]), start, 0.2)
+    placed = scene(clip, terrains.random_terrain(seed)[1], pushes=(push,))
     controller = QuasiPhysical(placed)
     result = finish(bake(placed, controller))
     assert not PROMISE.broken_by(figures(controller.clip, result.motion, controller.clip.frame_step, result.contacts))

@@ -17,6 +17,7 @@ On the reference every term is zero at a*, lambda*, so the motion comes back exa
 | path.py | 2.2 goal, with the particle of Appendix A |
 | footing.py | 2.5 end effectors: sticky contacts, look-ahead, shifted footholds |
 | joint_stops.py | 2.6 joint limits |
+| clearance.py | 2.6 non-penetration, of what is not a sole |
 | glide.py | the last of the way home |
 | controller.py | the step itself |
 """

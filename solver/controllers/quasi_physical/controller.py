@@ -30,6 +30,7 @@ from ...physics.dynamics import Dynamics, Points, coming_height, dynamics, point
 from ...physics.kinematics import Pose, advance, forward
 from ...physics.outside import load_masses, loaded, pushed
 from ...references.clip import Clip, Moment
+from .clearance import Clearance
 from .footing import Footholds, Footing
 from .glide import can_glide, glide
 from .joint_stops import JointStops
@@ -71,7 +72,7 @@ class QuasiPhysical:
         self._normal: Array | None = None
         self._edges = np.zeros((0, 4, 3))
         self._double_rate, self._squared_rate = 2.0 * self.weights.rate[:, None], self.weights.rate[:, None] ** 2
-        self._stops = JointStops(clip)
+        self._stops, self._clearance = JointStops(clip), Clearance(clip)
         self.start()
 
     def start(self, k: int = 0) -> State:
@@ -187,7 +188,7 @@ class QuasiPhysical:
         c[:3] += self.weights.root_position * eps_root
 
         G, g = self._goal(k, moment, motion, target, dt)
-        C, u, names = self._rows(k, dt, state, moment, touch, J_n, ground)
+        C, u, names = self._rows(k, dt, state, moment, motion, touch, J_n, ground)
         guess = [n for n, name in enumerate(names) if name in self._binding] if self._binding else []
 
         def solve(C: Array, u: Array, guess: list[int]) -> tuple[Array, Array, list[int]]:
@@ -303,10 +304,10 @@ class QuasiPhysical:
         wanted = self.path.demand((place - moment.goal)[:2], target, dt)
         return J[:2], (moment.goal_acceleration - acceleration)[:2] + wanted
 
-    def _rows(self, k: int, dt: float, state: State, moment: Moment, touch: Points, J_n: Array,
+    def _rows(self, k: int, dt: float, state: State, moment: Moment, motion: Dynamics, touch: Points, J_n: Array,
               ground: Probe) -> tuple[Array, Array, list[int]]:
-        """C d <= u: no low point under the ground, no joint past its limit, at the end of the step; and names of the
-        rows (a point, or -1 - a limit) that say the same from step to step."""
+        """C d <= u: no low point under the ground, no joint past its limit, no shin in an edge, at the end of the step;
+        and names of the rows (a point, -1 - a limit, a part after the points) that say the same from step to step."""
         height = ground.distance
         low = (height < self._watched).nonzero()[0]
         rows, bounds, names = [], [], []
@@ -322,6 +323,12 @@ class QuasiPhysical:
                 rows.append(limit_rows)
                 bounds.append(limit_bounds)
                 names += limit_names
+        if len(self._clearance):
+            part_rows, part_bounds, parts = self._clearance.rows(k, dt, motion, state.time)
+            if len(parts):
+                rows.append(part_rows)
+                bounds.append(part_bounds)
+                names += [len(height) + part for part in parts]
         if not rows:
             return np.zeros((0, self.tree.nv)), np.zeros(0), names
         if len(rows) == 1:
