@@ -29,7 +29,7 @@ ROOT_PLACE = 1e-3
 CALM = 0.07                 # s: changes are as smooth as this
 AROUND = 0.5               # s before and after what is wrong
 DEEP, OFF, HURRIED = 0.003, 0.004, 1.9   # m, m, times the clip's fastest joint: from here on something is wrong
-FAR_OFF = 0.1              # m: who misses a foothold by so much is brought to it before the ground counts
+BURIED = 0.1               # m: a limb so deep in the ground is brought to its foothold before the ground counts
 DEEP_BODY = 0.012          # m
 SLIP = 0.04                # m/s: a standing point may slip so much faster along the ground than in the keys
 JERKED = 0.07              # m/s: from here on it slips relative to its place on the foothold
@@ -88,7 +88,7 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
         promises = Promises(links, local if local.ndim == 2 else local[run], targets[run], weights[run], distances,
                             floor[run], FASTEST * float(fastest), limits[0][:, 0], limits[1][:, 0])
         part = Motion(now, positions[run], rotations[run])
-        if missed[run].max() > FAR_OFF:         # who is deep in a platform would leave it on the wrong side
+        if deep[run, :len(points)].max() > BURIED:     # it may be nearer to the wrong side of a platform
             free = replace(promises, floor=np.full_like(floor[run], -np.inf))
             part = settle(tree, shape.at(run), part, free, stiffness, CALM / dt, fixed)
         out = settle(tree, shape.at(run), part, promises, stiffness, CALM / dt, fixed)
