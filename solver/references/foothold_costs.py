@@ -12,6 +12,7 @@ import numpy as np
 from ..model.arrays import Array
 from ..model.terrain import Terrain
 
+STRAY = 0.06                  # m away that cost one
 APART = 0.03                  # m that a shank is too long or too short
 EDGE = 0.03                   # m of ground above the line between its ends that cost one
 RING, RISER = 0.03, 0.010      # m around the sole, m above its plane that cost one
@@ -68,6 +69,11 @@ def brink(tried: Tried, terrain: Terrain, time: float, ahead: Array, following: 
 def apart(tried: Tried, start: Array, length: float) -> Array:
     """Places nearer to `start` (3,) than `length`, or farther."""
     return np.asarray(((np.linalg.norm(tried.places - start, axis=1) - length) / APART) ** 2)
+
+
+def strayed(tried: Tried, spot: Array) -> Array:
+    """Places away from the `spot` (3,) where a limb was that is up for a moment only."""
+    return np.asarray((np.linalg.norm(tried.places - spot, axis=1) / STRAY) ** 2)
 
 
 def edged(tried: Tried, terrain: Terrain, time: float, away: Array) -> Array:

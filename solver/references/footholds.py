@@ -22,6 +22,8 @@ ALONG = np.arange(-0.24, 0.241, 0.06)      # m, shifts tried along the way ...
 ACROSS = np.array([0.0, -0.05, 0.05, -0.10, 0.10])  # ... and sideways
 FAR, GAP, STEEP = 0.10, 0.006, np.radians(6.0)     # m, m, rad: what costs one
 SIDEWAYS = 1.5
+ALONG_TOGETHER = np.arange(-0.48, 0.481, 0.06)      # m, the same for limbs that are shifted together ...
+FAR_TOGETHER = 0.25                                 # ... to whom so much costs one
 GENTLE = np.radians(30.0)
 STEEPEST = np.radians(50.0)
 FINE, SETTLES = (5, 9), 2                  # samples across and along a sole, how often it is tilted anew
@@ -177,24 +179,37 @@ def _heading(path: Array, run: slice) -> Array:
     return way / size if size > 0.05 else np.array([1.0, 0.0])
 
 
-def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
-           following: Stance | None = None, partner: Foothold | None = None, joining: Stance | None = None) -> Foothold:
-    """The cheapest foothold near where the way leads the old one; it travels with the ground it is on. `following` is
-    the next one to stand after it, of another limb; `partner` is where the same leg stands already, with its foot or
-    its knee: both stay as far apart as they are in the clip; `joining` is where the same leg will stand as well."""
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """Places at which a stance could go, and what speaks against each."""
+
+    tried: Tried
+    along: Array    # (n,) m, how far they are shifted along the way
+    cost: Array     # (n,)
+
+
+def weigh(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool, following: Stance | None = None,
+          joining: Stance | None = None, partner: Foothold | None = None,
+          together: bool = False) -> Weighed:
+    """Places near where the way leads a stance, and what they cost on their own. `following` is the next one to stand
+    after it, of another limb; `joining` is where the same leg will stand as well, with its foot or its knee; `partner`
+    is where it stands already and takes the places along. Limbs that are shifted `together` may go farther."""
     stance, time = keyed.on(way), float(times[keyed.first])
     if partner is not None:                                    # a leg that kneels is shifted as a whole
-        start, length = _shank(keyed, partner)
         led = way.moved(keyed.first, partner.stance.centre, (partner.stance.first + partner.stance.last) // 2)
-        stance = replace(stance, centre=stance.centre + np.append((start - led)[:2], 0.0))
+        stance = replace(stance, centre=stance.centre + np.append((_shank(keyed, partner)[0] - led)[:2], 0.0))
     side = np.array([-stance.ahead[1], stance.ahead[0]])
     scale = float(np.clip(stance.stride / STRIDE, *SCALE))     # long strides may change more
     if stance.slides or partner is not None or joining is not None:
         scale = max(scale, 1.0)                                # so may who needs much room, as a shank that lies down
     along, across = (scale * g.ravel() for g in np.meshgrid(ALONG, ACROSS))
+    far = scale * FAR
+    if together:
+        along, across = (g.ravel() for g in np.meshgrid(ALONG_TOGETHER, ACROSS))
+        far = FAR_TOGETHER
     shifts = along[:, None] * stance.ahead + across[:, None] * side
     tried, cost = _resting(stance, terrain, time, shifts)
-    cost = cost + walled(tried, terrain, time) + (along ** 2 + (SIDEWAYS * across) ** 2) / (scale * FAR) ** 2
+    cost = cost + walled(tried, terrain, time) + (along / far) ** 2 + (SIDEWAYS * across / (scale * FAR)) ** 2
     end = float(times[keyed.last])
     later = tried if terrain.is_still else replace(tried, places=terrain.carry(tried.places, time, end))
     if later is not tried:
@@ -206,20 +221,46 @@ def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
         cost = cost + room(tried, terrain, time, -stance.ahead, stance.fall)
         if following is not None:
             cost = cost + brink(tried, terrain, time, stance.ahead, following.on(way).centre)
-    if partner is not None:
-        cost = cost + apart(tried, start, length) + edged(tried, terrain, time, start[:2] - tried.places[:, :2])
-    elif joining is not None:
+    if joining is not None and partner is None:
         away = (joining.on(way).centre - stance.centre)[:2]
         cost = cost + edged(tried, terrain, time, np.tile(away, (len(shifts), 1)))
-    n = int(np.argmin(cost))
-    place = tried.places[n] if partner is None else _fitted(tried.places[n], start, length, terrain, time)
-    return _standing(keyed, way, place, tried.normals[n], terrain, times)
+    return Weighed(tried, along, cost)
+
+
+def fit(weighed: Weighed, keyed: Stance, partner: Foothold, terrain: Terrain, times: Array) -> Array:
+    """(n,) what speaks against the places because of where the same leg stands already, with its foot or its knee: both
+    stay as far apart as they are in the clip, and no edge comes between them."""
+    (start, length), tried = _shank(keyed, partner), weighed.tried
+    return apart(tried, start, length) + edged(tried, terrain, float(times[keyed.first]),
+                                               start[:2] - tried.places[:, :2])
+
+
+def stand(weighed: Weighed, n: int, keyed: Stance, way: Way, partner: Foothold | None, terrain: Terrain,
+          times: Array) -> Foothold:
+    """The foothold at the n-th place; it travels with the ground it is on."""
+    place = weighed.tried.places[n]
+    if partner is not None:
+        place = _fitted(place, *_shank(keyed, partner), terrain, float(times[keyed.first]))
+    return _standing(keyed, way, place, weighed.tried.normals[n], terrain, times)
+
+
+def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
+           following: Stance | None = None, partner: Foothold | None = None, joining: Stance | None = None) -> Foothold:
+    """The cheapest foothold near where the way leads the old one."""
+    weighed = weigh(keyed, way, terrain, times, knees, following, joining, partner)
+    cost = weighed.cost if partner is None else weighed.cost + fit(weighed, keyed, partner, terrain, times)
+    return stand(weighed, int(np.argmin(cost)), keyed, way, partner, terrain, times)
+
+
+def has_not_stepped(before: Stance, after: Stance, times: Array) -> bool:
+    """Of a limb that was up for a moment only, between two stances, and came down where it was."""
+    moment = float(times[after.first] - times[before.last])
+    return moment <= MOMENT and bool(np.linalg.norm(after.ends[0] - before.ends[1]) <= SAME_SPOT)
 
 
 def again(before: Foothold, keyed: Stance, terrain: Terrain, times: Array) -> Foothold | None:
     """The foothold of a limb that is up for a moment only and comes down where it was: it is still the same one."""
-    moment = float(times[keyed.first] - times[before.stance.last])
-    if moment > MOMENT or np.linalg.norm(keyed.ends[0] - before.stance.ends[1]) > SAME_SPOT:
+    if not has_not_stepped(before.stance, keyed, times):
         return None
     place = before.moved(-1, keyed.centre)
     if not terrain.is_still:

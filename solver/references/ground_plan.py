@@ -18,17 +18,18 @@ from ..model.character import Character
 from ..model.motion import Motion
 from ..model.terrain import Terrain
 from ..numerics import rotation
-from ..physics.legs import leg_chain
 from ..physics.shape import Shape
 from ..physics.soles import sole_samples
 from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
 from .bearing import Borne, Reach, bear, reaches
 from .conform import conform
-from .footholds import Foothold, Stance, again, choose, find_stances
+from .footholds import Foothold, Stance, find_stances
 from .heel_rise import Heel, heel_of
+from .laying import lay
 from .limbs import put, toe_of
 from .mend import mend
+from .related import partners_of
 from .swings import Limb, travel
 from .way import Way, shortened
 
@@ -39,7 +40,8 @@ ROUNDS, SHORTER = 10, 0.12  # how often the way is made shorter, and by how much
 SHORTEST = 0.4            # of the way
 NEARBY = 0.25             # s around a stance in which the way is made shorter
 HOVERS = 0.006            # m: a foot this far off the ground, or in it, after its heel has risen is put down again
-MENDS = 2                 # how often what is wrong is mended: the first time may not come to its end
+MENDS = 8                 # how often what is wrong is mended at most: one time may not come to its end ...
+UNCHANGED = 2e-4          # m, of unit quaternions: ... but one that changes less has
 CONFORMS = 2              # how often at most a planned foot is put down
 TIPTOE = 0.06             # m: a point so much higher in the keys than others of its limb does not stand
 LIFTED = 0.005            # m: a point this much higher than in the keys no longer touches ...
@@ -71,7 +73,7 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
     limbs = reaches(tree, shape, motion, anchors)
 
     body, way, ends, heels, notes = _settle(tree, shape, motion, touching, terrain, ground, stances, limbs, joints,
-                                            paths, _partners(tree.character, anchors))
+                                            paths, partners_of(tree.character, anchors))
     new, turns = ends
     if way.is_straight and _is_same(new, joints, turns):
         return GroundPlan(motion, keyed, ())
@@ -94,7 +96,9 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
                                terrain, ground)
         stays = _still_touching(tree, shape, planned, touching, paths, soles, terrain, ground)
     for _ in range(MENDS):
-        planned = mend(tree, shape, motion, planned, stays, soles, terrain, ground, limits)
+        before, planned = planned, mend(tree, shape, motion, planned, stays, soles, terrain, ground, limits)
+        if _is_as_it_was(planned, before):                   # nothing is wrong, or nothing helps
+            break
     there = point_paths(tree, shape, planned, points.link, shape.points)
     notes += _hovering(tree.character, there, paths, touching, planned.times, terrain, ground)
     return GroundPlan(planned, _still_touching(tree, shape, planned, stays, paths, soles, terrain, ground),
@@ -156,7 +160,7 @@ def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: 
     choosy = False                                 # swings take most of the time: rough ones show what is too far
     for _ in range(ROUNDS):
         short = shortened(motion, share) if share.min() < 1.0 else np.zeros((len(times), 2))
-        way, holds = _lay(stances, terrain, times, short, on_foot, partners)
+        way, holds = lay(stances, terrain, times, short, on_foot, partners)
         heels = _heels(tree, shape, motion, touching, holds, limbs, paths)
         ends = _travel(tree.character, motion, touching, way, terrain, ground, holds, joints, paths, choosy)
         body = bear(tree, shape, way.moved_motion(motion), way, joints, ends[0], holds, limbs, heels)
@@ -206,80 +210,13 @@ def _travel(character: Character, motion: Motion, touching: Bools, way: Way, ter
     return new, turns
 
 
+def _is_as_it_was(after: Motion, before: Motion) -> bool:
+    return after is before or max(float(np.abs(after.positions - before.positions).max()),
+                                  float(np.abs(after.rotations - before.rotations).max())) < UNCHANGED
+
+
 def _is_same(new: Array, joints: Array, turns: Array) -> bool:
     return bool(np.abs(new - joints).max(initial=0.0) < 1e-9 and np.abs(turns[..., 1:]).max(initial=0.0) < 1e-9)
-
-
-def _lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array, on_foot: list[bool],
-         partners: dict[int, int]) -> tuple[Way, list[Foothold]]:
-    """Footholds for all stances, in time; moving ground carries the way along while something stands on it."""
-    way = Way(short, np.zeros(len(times)), np.zeros((len(times), 2)))
-    waiting = sorted(stances, key=lambda stance: stance.first)
-    after = {id(stance): _following(stance, waiting) for stance in stances}
-    holds: list[Foothold] = []
-
-    def lay(stance: Stance) -> None:
-        before = next((hold for hold in reversed(holds) if hold.stance.limb == stance.limb), None)
-        same = None if before is None else again(before, stance, terrain, times)
-        holds.append(same or choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)],
-                                    _partner(stance, holds, partners), _joining(stance, stances, partners)))
-
-    if terrain.is_still:
-        for stance in waiting:
-            lay(stance)
-        return way, holds
-    for k in range(len(times)):
-        while waiting and waiting[0].first == k:
-            lay(waiting.pop(0))
-        if k + 1 == len(times):
-            break
-        way.yaw[k + 1], way.carried[k + 1] = way.yaw[k], way.carried[k]
-        standing = [hold for hold in holds if hold.stance.bears and hold.stance.first <= k < hold.stance.last]
-        if standing:
-            now = np.array([hold.place[k - hold.stance.first] for hold in standing])
-            then = np.array([hold.place[k + 1 - hold.stance.first] for hold in standing])
-            turn = np.mean([_yaw(hold.turn[k + 1 - hold.stance.first], hold.turn[k - hold.stance.first])
-                            for hold in standing])
-            middle, moved = now.mean(0)[:2], (then - now).mean(0)[:2]
-            c, s = np.cos(turn), np.sin(turn)
-            way.yaw[k + 1] += turn
-            way.carried[k + 1] = np.array([[c, -s], [s, c]]) @ (way.carried[k] - middle) + middle + moved
-    return way, holds
-
-
-def _partners(character: Character, anchors: list[int]) -> dict[int, int]:
-    """Knees and the feet below them, by limb and both ways."""
-    out: dict[int, int] = {}
-    for knee, limb in enumerate(character.points.limbs):
-        for foot, end in enumerate(anchors):
-            if limb.kind == "knee" and character.points.limbs[foot].kind == "foot" \
-                    and anchors[knee] in leg_chain(character, end):
-                out[knee], out[foot] = foot, knee
-    return out
-
-
-def _partner(stance: Stance, holds: list[Foothold], partners: dict[int, int]) -> Foothold | None:
-    """The foothold on which the same leg already stands, with its foot or its knee."""
-    return next((hold for hold in holds if hold.stance.limb == partners.get(stance.limb) and
-                 hold.stance.first <= stance.first <= hold.stance.last), None)
-
-
-def _joining(stance: Stance, stances: list[Stance], partners: dict[int, int]) -> Stance | None:
-    """The stance in which the same leg comes to stand with its knee, or its foot, as well."""
-    return next((other for other in stances if other.limb == partners.get(stance.limb) and
-                 stance.first < other.first <= stance.last), None)
-
-
-def _following(stance: Stance, stances: list[Stance]) -> Stance | None:
-    """The next one of another limb that begins while this one stands, nearest ahead of it."""
-    later = [other for other in stances if other.limb != stance.limb and stance.first < other.first <= stance.last + 1
-             and (other.centre - stance.centre)[:2] @ stance.ahead > 0.0]
-    return min(later, key=lambda other: float(np.linalg.norm((other.centre - stance.centre)[:2])), default=None)
-
-
-def _yaw(after: Array, before: Array) -> float:
-    """rad about the vertical between two turns."""
-    return float(rotation.log(rotation.multiply(after, rotation.conjugate(before)))[2])
 
 
 def _heels(tree: Tree, shape: Shape, motion: Motion, touching: Bools, holds: list[Foothold], limbs: list[Reach],

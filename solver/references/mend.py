@@ -7,6 +7,8 @@ foothold, nothing is in the ground and no joint is too fast.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import ndimage
 
@@ -27,8 +29,10 @@ ROOT_PLACE = 1e-3
 CALM = 0.07                 # s: changes are as smooth as this
 AROUND = 0.5               # s before and after what is wrong
 DEEP, OFF, HURRIED = 0.003, 0.004, 1.45   # m, m, times the clip's fastest joint: from here on something is wrong
+BURIED = 0.1               # m: a limb so deep in the ground is brought to its foothold before the ground counts
 DEEP_BODY = 0.012          # m
 SLIP = 0.04                # m/s: a standing point may slip so much faster along the ground than in the keys
+JERKED = 0.07              # m/s: from here on it slips relative to its place on the foothold
 SPARE = 0.002              # m: contact points keep so far out of the ground if they do in the keys
 FASTEST = 1.4              # times the clip's fastest joint,
 LEAST = 1.0                 # rad/s, which counts as at least so fast
@@ -56,12 +60,13 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     inside = rests - seen.distance                              # no part of a foothold is in a riser
     soles = soles + np.where(inside > DEEP, inside, 0.0)[..., None] * seen.normal
     missed = np.where(touching, np.linalg.norm(there[:, :len(points)] - soles, axis=-1), 0.0).max(1)
+    jerked = _jerked(there[:, :len(points)] - soles, touching, times)
     slipping = _slipping(own_points, soles, touching, terrain, times)
     soles = soles - _gathered(slipping, touching)
     fastest = max(_turns(keys).max(), LEAST * planned.duration / (len(planned) - 1))
     hurried = np.append(_turns(planned), 0.0) / fastest
     tolerated = np.concatenate((np.full(len(points), DEEP), np.full(len(others), DEEP_BODY)))
-    wrong = (missed > OFF) | (hurried > HURRIED) | (deep > tolerated).any(1) | slipping.any((1, 2))
+    wrong = (missed > OFF) | (jerked > JERKED) | (hurried > HURRIED) | (deep > tolerated).any(1) | slipping.any((1, 2))
     if not wrong.any():
         return planned
     dt = planned.duration / (len(planned) - 1)
@@ -83,6 +88,9 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
         promises = Promises(links, local if local.ndim == 2 else local[run], targets[run], weights[run], distances,
                             floor[run], FASTEST * float(fastest), limits[0][:, 0], limits[1][:, 0])
         part = Motion(now, positions[run], rotations[run])
+        if deep[run, :len(points)].max() > BURIED:     # it may be nearer to the wrong side of a platform
+            free = replace(promises, floor=np.full_like(floor[run], -np.inf))
+            part = settle(tree, shape.at(run), part, free, stiffness, CALM / dt, fixed)
         out = settle(tree, shape.at(run), part, promises, stiffness, CALM / dt, fixed)
         positions[run], rotations[run] = out.positions, out.rotations
     return planned.with_poses(positions, rotations)
@@ -103,6 +111,12 @@ def _slipping(keyed: Array, soles: Array, touching: Bools, terrain: Terrain, tim
     held = touching[1:] & touching[:-1] & (beyond > 0.0)
     out[1:] = np.where(held, beyond / np.maximum(far, 1e-9), 0.0)[..., None] * along
     return out
+
+
+def _jerked(off: Array, touching: Bools, times: Array) -> Array:
+    """(K,) m/s, how fast standing points change how far `off` (K, P, 3) their places they are."""
+    speed = np.linalg.norm(np.diff(off, axis=0), axis=-1) / np.diff(times)[:, None]
+    return np.append(np.where(touching[1:] & touching[:-1], speed, 0.0).max(1, initial=0.0), 0.0)
 
 
 def _gathered(slipping: Array, touching: Bools) -> Array:
