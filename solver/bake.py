@@ -25,7 +25,7 @@ Job = Generator[Progress, None, Result]
 def bake(scene: Scene, controller: Controller | None = None, simulates_calm: bool = False) -> Job:
     """Simulate the scene's frame range; frames outside it stay as they are.
 
-    `simulates_calm` simulates also where nothing acts and the answer is known to be the keys: to judge a controller."""
+    `simulates_calm` simulates also where nothing acts and the controller knows its answer: to judge a controller."""
     follower: Controller = QuasiPhysical(scene) if controller is None else controller
     if follower.clip.scene is not scene:
         raise InputError("The controller was made for another scene.", "Bake", "Make one for this scene.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, fields
+from numbers import Real
 from typing import Any, Protocol
 
 from ..errors import InputError
@@ -28,7 +29,7 @@ def check_dials(settings: Any) -> None:
             continue
         value = getattr(settings, spec.name)
         low, high, unit = (spec.metadata[key] for key in ("low", "high", "unit"))
-        if not low <= value <= high:
+        if not (isinstance(value, Real) and low <= value <= high):
             remedy = f"Choose {low:g} to {high:g} {unit}".rstrip() + "."
             raise InputError(f"{spec.name} is {value}.", "Settings", remedy)
 
@@ -50,4 +51,5 @@ class Controller(Protocol):
         """From sub-step k to k + 1."""
 
     def calm_step(self, state: State, k: int) -> Step | None:
-        """The same step without simulating it, where it is known: the body is on its keys and nothing acts."""
+        """The step without simulating it, where it is known because nothing acts: the body is on its keys, or so near
+        that the rest of its way is laid out in advance."""

@@ -13,6 +13,8 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 
+LARGEST = 1e15   # of any quantity, in SI units: squares and products of larger ones overflow sooner or later
+
 
 def frozen_array(values: Any, shape: tuple[int | None, ...], what: str, where: str) -> Array:
     """A read-only float64 copy of `values`; None in `shape` matches any length."""
@@ -28,6 +30,8 @@ def frozen_array(values: Any, shape: tuple[int | None, ...], what: str, where: s
         place = tuple(int(n) for n in np.argwhere(~np.isfinite(array))[0])
         raise InputError(f"{what} holds a value that is not a number (entry {place}).", where,
                          "Look for broken drivers or keys there.")
+    if np.abs(array).max(initial=0.0) > LARGEST:
+        raise InputError(f"{what} reaches {np.abs(array).max():.0e}.", where, "Check the unit and the keys there.")
     array.flags.writeable = False
     return array
 

@@ -29,9 +29,9 @@ class Motion:
     scales: Array | None = None    # (F, N, 3)
 
     def __post_init__(self) -> None:
-        frames = len(np.atleast_1d(np.asarray(self.times, dtype=np.float64)))
         set_ = object.__setattr__
         set_(self, "times", frozen_array(self.times, (None,), "The times", "Motion"))
+        frames = len(self.times)
         if frames < 2:
             raise InputError(f"The motion has {frames} frame(s).", "Motion", "Choose a range of at least two frames.")
         steps = np.diff(self.times)

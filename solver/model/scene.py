@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..numerics import rotation
-from .arrays import Array, frozen_array
+from .arrays import LARGEST, Array, frozen_array
 from .character import Character
 from .motion import Motion
 from .release import Release
@@ -62,20 +62,23 @@ class Push:
         if not (np.isfinite(duration) and duration > 0.0 and 0.0 <= ramp <= 0.5 * duration):
             raise InputError(f"It lasts {duration} s with ramps of {ramp} s.", f"Push on {body}",
                              "Give a length above zero, and ramps of at most half of it.")
-        f = np.asarray(force, dtype=np.float64)
+        f = frozen_array(force, (3,), "The force", f"Push on {body}")
         times = np.array([start, start + ramp, max(start + ramp, start + duration - ramp), start + duration])
-        return Push(body, times, np.stack([0 * f, f, f, 0 * f]), **place)
+        return Push(body, times, np.stack([0.0 * f, f, f, 0.0 * f]), **place)
 
     @staticmethod
     def keyed(body: str, times: Sequence[float] | Array, forces: Sequence[Sequence[float]] | Array,
               **place: Any) -> Push:
         """Straight lines between keys."""
-        return Push(body, np.asarray(times, dtype=np.float64), np.asarray(forces, dtype=np.float64), **place)
+        where = f"Push on {body}"
+        return Push(body, frozen_array(times, (None,), "The times", where),
+                    frozen_array(forces, (None, 3), "The force", where), **place)
 
     @staticmethod
     def impulse(body: str, momentum: Sequence[float] | Array, time: float, **place: Any) -> Push:
         """A blow that delivers `momentum` (N s)."""
-        return Push.constant(body, np.asarray(momentum, dtype=np.float64) / BLOW, time, BLOW, **place)
+        return Push.constant(body, frozen_array(momentum, (3,), "The momentum", f"Push on {body}") / BLOW, time, BLOW,
+                             **place)
 
     def mean_force(self, start: float, stop: float) -> Array:
         """The mean over a time step, so that the momentum delivered does not depend on the frame rate."""
@@ -116,7 +119,7 @@ class Load:
 
     def __post_init__(self) -> None:
         where = f"Load on {self.body}"
-        if not (np.isfinite(self.mass) and self.mass >= 0.0):
+        if not 0.0 <= self.mass < LARGEST:
             raise InputError(f"Its mass is {self.mass} kg.", where, "Give kilograms, 0 or more.")
         if not (np.isfinite(self.fade) and self.fade >= 0.0):
             raise InputError(f"It is taken up over {self.fade} s.", where, "Give seconds, 0 or more.")
@@ -210,7 +213,7 @@ class Scene:
                 raise InputError("The keys of Physics amount repeat a time or leave 0..1.", "Scene",
                                  "Key values between 0 and 1 at increasing times.")
         if self.frames is not None:
-            if len(self.frames) != 2 or any(int(frame) != frame for frame in self.frames):
+            if len(self.frames) != 2 or any(frame % 1 != 0 for frame in self.frames):  # nan is what inf leaves
                 raise InputError(f"{self.frames} are not two whole frames.", "Frame range",
                                  "Give the first and the last frame.")
             first, last = (int(frame) for frame in self.frames)
@@ -222,8 +225,10 @@ class Scene:
                                  "Frame range", "Choose a first and a later last frame within the clip.")
         if self.release is not None:
             self.release.check_frames(*self.range)
-        if self.substeps is not None and (self.substeps < 1 or int(self.substeps) != self.substeps):
-            raise InputError(f"{self.substeps} sub-steps.", "Scene", "Use a whole number per frame, at least one.")
+        if self.substeps is not None:
+            if not (self.substeps >= 1 and self.substeps % 1 == 0):
+                raise InputError(f"{self.substeps} sub-steps.", "Scene", "Use a whole number per frame, at least one.")
+            object.__setattr__(self, "substeps", int(self.substeps))
         if np.shape(self.ease) != (2,) or not all(0.0 <= ease < np.inf for ease in self.ease):
             raise InputError(f"The ease {self.ease} is not two times.", "Scene", "Give seconds, 0 or more.")
         if len(character.points):

@@ -1,6 +1,7 @@
 """The clock: a generator that can be cancelled, a range that is kept to, and a result one can rely on."""
 
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,6 +94,12 @@ def test_two_bakes_side_by_side_do_not_disturb_each_other() -> None:
         next(second)
     assert np.array_equal(finish(first).motion.rotations, alone.motion.rotations)
     assert np.array_equal(finish(second).motion.rotations, alone.motion.rotations)
+
+
+@pytest.mark.parametrize("wrong", [0.0, np.nan, np.inf, "firm", None])
+def test_a_dial_beyond_its_bounds_is_refused(wrong: Any) -> None:
+    with refusal("stiffness", "Settings", "0.2 to 5"):
+        Settings(stiffness=wrong)
 
 
 def test_the_default_controller_is_the_natural_dial() -> None:

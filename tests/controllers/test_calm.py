@@ -6,10 +6,11 @@ import pytest
 from solver import Character, Load, Motion, Push, QuasiPhysical, Result, Scene, State, Step, bake, finish
 from solver.numerics import rotation
 from solver.physics.dynamics import dynamics, point_jacobian
-from solver.physics.kinematics import forward, place
+from solver.physics.kinematics import advance, forward, place
 from solver.references.clip import RUN
 from tests.clips.shared import needs_clips
 from tests.controllers.pushed import clip, part
+from tests.tolerances import JUDGE
 
 NAMES = ("made_walk", "made_squat", "made_hop", "made_trot", "made_ghost",
          pytest.param("walk_crawl_cmu_133_01", marks=needs_clips), pytest.param("run_cmu_09_01", marks=needs_clips))
@@ -96,7 +97,8 @@ def test_the_references_quantities_are_computed_once(monkeypatch: pytest.MonkeyP
 
 
 def test_every_step_of_the_way_back_balances_to_the_last() -> None:
-    """M a + h = tau + J^T f + J_ext^T f_ext + aid, and the speed changes by a dt, also where the keys are reached."""
+    """M a + h = tau + J^T f + J_ext^T f_ext + aid, the speed changes by a dt and the pose by that speed times dt, also
+    where the keys are reached."""
     character, motion = clip("made_squat", 30)
     scene = Scene(character, motion, pushes=(Push.constant("chest", (0.0, 60.0, 0.0), 0.2, 0.1),))
     controller = QuasiPhysical(scene)
@@ -113,6 +115,9 @@ def test_every_step_of_the_way_back_balances_to_the_last() -> None:
         acting[:6] += step.aid
         assert np.abs(now.force - acting).max() < 1e-6
         assert np.abs(step.state.velocity - state.velocity - track.dt[k] * step.acceleration).max() < 1e-9
+        position, rotations = advance(tree, state.position, state.rotations, step.state.velocity, track.dt[k])
+        assert np.abs(step.state.position - position).max() < JUDGE
+        assert np.abs(rotation.subtract(step.state.rotations, rotations)).max() < JUDGE
         arrived += is_calm and not before
         state, before = step.state, is_calm
     assert arrived == 1

@@ -63,6 +63,12 @@ def test_wrong_shapes_are_refused(name: str, cut: Any) -> None:
         Motion(**parts)
 
 
+@pytest.mark.parametrize("times", ["soon", [[0.0], [1.0, 2.0]], None])
+def test_times_that_are_no_numbers_are_refused(times: Any) -> None:
+    with refusal("times", "Motion"):
+        Motion(**{**pieces(), "times": times})
+
+
 @pytest.mark.parametrize("name", ["offsets", "scales"])
 def test_offsets_and_scales_of_another_character_are_refused(name: str) -> None:
     parts = pieces()

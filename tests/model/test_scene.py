@@ -94,6 +94,12 @@ BAD_PUSHES: dict[str, Callable[[], Any]] = {
     "ramps too long": lambda: Push.ramped("chest", FORCE, 0.0, 1.0, 0.6),
     "negative ramp": lambda: Push.ramped("chest", FORCE, 0.0, 1.0, -0.1),
     "force not a number": lambda: Push.constant("chest", (np.nan, 0.0, 0.0), 0.0, 1.0),
+    "endless force": lambda: Push.constant("chest", (np.inf, 0.0, 0.0), 0.0, 1.0),
+    "force beyond all bounds": lambda: Push.constant("chest", (1e200, 0.0, 0.0), 0.0, 1.0),
+    "words for a force": lambda: Push.constant("chest", ("a", "b", "c"), 0.0, 1.0),  # type: ignore[arg-type]
+    "endless blow": lambda: Push.impulse("chest", (0.0, np.inf, 0.0), 0.0),
+    "forces of different lengths": lambda: Push.keyed("chest", [0.0, 1.0], [(1.0, 0.0, 0.0), (1.0,)]),
+    "point beyond all bounds": lambda: Push.constant("chest", FORCE, 0.0, 1.0, point=(1e200, 0.0, 0.0)),
     "force of two numbers": lambda: Push.constant("chest", (1.0, 0.0), 0.0, 1.0),
     "keys go back": lambda: Push.keyed("chest", [0.0, 1.0, 0.5], np.zeros((3, 3))),
     "one key": lambda: Push.keyed("chest", [0.0], np.zeros((1, 3))),
@@ -143,6 +149,7 @@ def test_a_load_shorter_than_its_fades_never_jumps() -> None:
 
 BAD_LOADS: dict[str, dict[str, Any]] = {
     "negative": {"mass": -1.0}, "not a number": {"mass": np.nan}, "infinite": {"mass": np.inf},
+    "beyond all bounds": {"mass": 1e300},
     "ends first": {"mass": 1.0, "start": 2.0, "end": 1.0}, "no time": {"mass": 1.0, "start": 1.0, "end": 1.0},
     "start not a number": {"mass": 1.0, "start": np.nan}, "negative fade": {"mass": 1.0, "fade": -0.1},
     "bad point": {"mass": 1.0, "point": (0.0, np.nan, 0.0)},
@@ -309,13 +316,23 @@ def test_easing_multiplies_the_keys() -> None:
     ({"frames": (1.5, 5.5)}, ("whole frames",)),
     ({"frames": (1, 5, 9)}, ("whole frames",)),
     ({"frames": (5, 5)}, ("alone", "5")),
+    ({"frames": (np.nan, 5)}, ("whole frames",)),
+    ({"frames": (0, np.inf)}, ("whole frames",)),
     ({"substeps": 1.5}, ("sub-steps",)),
+    ({"substeps": np.nan}, ("sub-steps",)),
+    ({"substeps": np.inf}, ("sub-steps",)),
+    ({"gravity": (0.0, 0.0, -1e200)}, ("Gravity", "1e+200")),
     ({"ease": (0.0, 0.0, 0.0)}, ("ease",)),
     ({"ease": 1.0}, ("ease",)),
 ])
 def test_numbers_that_fit_nothing_are_refused(wrong: dict, words: tuple[str, ...]) -> None:
     with refusal(*words):
         scene(**wrong)
+
+
+def test_whole_numbers_may_come_as_floats() -> None:
+    made = scene(frames=(2.0, 9.0), substeps=2.0)
+    assert made.frames == (2, 9) and made.substeps == 2 and isinstance(made.substeps, int)
 
 
 def test_pushes_from_a_generator_are_kept() -> None:

@@ -94,7 +94,8 @@ class QuasiPhysical:
         return State(float(clip.times[k]), clip.positions[k], clip.rotations[k], clip.v[k])
 
     def calm_step(self, state: State, k: int) -> Step | None:
-        """Where nothing acts and nothing has to be come back from, the step is the reference's own, to rounding."""
+        """Where nothing acts and nothing has to be come back from, the step is the reference's own, to rounding; what
+        little is left of the way back is laid out at once (`glide`)."""
         now, then = float(self.clip.times[k]), float(self.clip.times[k + 1])
         acts = any(push.times[0] < then and push.times[-1] > now for push in self.scene.pushes)
         if acts or self._load_masses.any() or load_masses(self.scene.loads, now).any():

@@ -2,7 +2,9 @@
 
     s r' <= s r + min(1, RATE dt) (limit - s r) ,    r' = r + Jr^-1(r) dt (v + dt (a* + d))        s: the side, +1 or -1
 
-The reference's own next angle is always admitted, and a joint that is past its limit comes back calmly.
+The reference's own next angle is always admitted, and so is its speed, up to the limit itself: where keys hurry, a body
+a little ahead of them would otherwise be stopped far from its limit, fall behind, and swing ever farther. A joint that
+is past its limit comes back as calmly.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from ...physics.limits import RATE
 from ...references.clip import Clip
 
 NEARLY = 0.1    # rad: joints this near to a limit get a row, and those that a speed will bring there
-CALM = 0.7      # share of what a joint is past its limit that is left after a step
 _ONES = np.ones(3)
 
 
@@ -28,6 +29,7 @@ class JointStops:
         character, tree = clip.character, clip.tree
         sides = [(link, n, sign, sign * bound[link, n])
                  for link in range(len(character)) for n in range(1 if character.joints[link] == "hinge" else 3)
+                 if min(clip.upper[link, n], -clip.lower[link, n]) < np.pi  # else it goes all the way round
                  for sign, bound in ((1.0, clip.upper), (-1.0, clip.lower)) if np.isfinite(bound[link, n])]
         self._links = np.array([link for link, *_ in sides], dtype=np.intp)
         self._sign = np.array([sign for _, _, sign, _ in sides])
@@ -59,8 +61,9 @@ class JointStops:
         slope = self._slopes(near, axis, r[near])
         coming: Array = angle + (slope * turn[near]) @ _ONES
         key_turn = dt * tree.turns(clip.v[k + 1]).take(links, axis=0)
-        key = (axis * keys + self._slopes(near, axis, keys) * key_turn) @ _ONES
-        stop = np.where(room > 0.0, angle + share * room, angle + (1.0 - CALM) * room)
+        key_step = (self._slopes(near, axis, keys) * key_turn) @ _ONES
+        key = (axis * keys) @ _ONES + key_step
+        stop = angle + np.maximum(share * room, np.minimum(room, key_step))
         bounds = (np.maximum(stop, key) - coming) / (dt * dt)
         slopes: Array = (slope[:, None] @ self._expand.take(links, axis=0))[:, 0]
         return slopes, bounds, [self._names[n] for n in near]

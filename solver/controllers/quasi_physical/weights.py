@@ -76,8 +76,7 @@ class Weights:
             return self.pose, self._coupled
         share = np.zeros(len(self.pose))
         for push, links in self._give:
-            since = max(float(push.times[0]) - time, 0.0) * np.inf if time < push.times[0] else \
-                max(time - float(push.times[-1]), 0.0)
+            since = np.inf if time < push.times[0] else max(time - float(push.times[-1]), 0.0)
             if since < RELEASE:
                 share[links] = np.maximum(share[links], 1.0 - since / RELEASE)
         if not share.any():

@@ -110,5 +110,5 @@ def check_friction(friction: Array | float) -> None:
     values = np.asarray(friction, dtype=np.float64)
     wrong = ~(np.isfinite(values) & (values >= 0.0))
     if wrong.any():
-        raise InputError(f"The friction {values[wrong].flat[0]} is negative.", "Ground",
+        raise InputError(f"The friction {values[wrong].flat[0]} is none that ground has.", "Ground",
                          "Use 0 (ice) to about 1 (rubber).")
