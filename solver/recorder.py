@@ -24,6 +24,7 @@ STANDARD_GRAVITY = 9.81  # m/s2, to express forces in body weights where there i
 LANDING = 0.05        # s: a foot that came down later than this ago is still landing
 SLIDE_NOTE = 0.01     # m per frame
 AID_NOTE = 0.5        # body weights
+ASTRAY_NOTE = 0.5     # rad from the keys
 POP_NOTE, POP_SHIFT = 0.02, 0.03   # rad and m from the keys, where a range begins after the motion or ends before it
 
 
@@ -185,6 +186,10 @@ class Recorder:
         if (comes_before or first > 0) and (deviation[first] > POP_NOTE or shifted[first] > POP_SHIFT):
             notes.append(Note("warning", f"The range begins {_apart(deviation[first], shifted[first])} from the keys. "
                               "Bake from an earlier frame, or ease in.", first))
+        if self._scene.goal.kind == "none" and follows[last] and deviation[last] > ASTRAY_NOTE:
+            notes.append(Note("warning", "Nothing keeps the path, and in the end the body is "
+                              f"{_apart(deviation[last], shifted[last])} from its keys. Let its centre of mass, or a "
+                              "bone, keep it.", last))
         worst = int(extra_slide.argmax())
         if extra_slide[worst] > SLIDE_NOTE:
             notes.append(Note("warning", f"A foot slides {100 * extra_slide[worst]:.1f} cm in one frame.", worst))

@@ -103,6 +103,14 @@ def test_without_a_goal_a_push_carries_the_body_away(settings: Settings) -> None
     assert np.isfinite(off).all()
 
 
+def test_who_is_astray_without_a_goal_is_told_what_keeps_the_path() -> None:
+    character, motion = synthetic.walk(rate=30, duration=5.0)
+    push = Push.constant("chest", (0.0, 60.0, 0.0), 0.5, 0.2)
+    told = [any("Nothing keeps the path" in note.sentence for note in finish(bake(scene)).notes)
+            for scene in (Scene(character, motion, pushes=(push,), goal=goal) for goal in (Goal("none"), Goal()))]
+    assert told == [True, False]
+
+
 def test_the_natural_goal_gives_way_and_comes_back() -> None:
     character, motion = synthetic.walk(rate=30, duration=4.5)
     scene = Scene(character, motion, pushes=(Push.constant("chest", (0.0, 200.0, 0.0), 0.5, 0.2),))

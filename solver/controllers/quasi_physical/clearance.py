@@ -3,6 +3,7 @@
     n . J d  >=  (floor - coming) / dt^2 ,    coming: the height after this step with the reference's accelerations
 
 Soles have rows of their own. On level ground nothing else comes near that the keys do not put there, and none are made.
+Nor are they for parts that have not left the reference's place by as much as would bring them there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ...references.clip import Clip
 NEAR = 0.06        # leg lengths: parts nearer to the ground than this, or soon there, get a row
 SCRATCH = 0.005    # leg lengths: so deep nobody sees it
 CALM = 0.7         # share of the depth that is left after a step of what is deeper
+_ONES = np.ones(3)
 
 
 class Clearance:
@@ -28,26 +30,31 @@ class Clearance:
         skin = skin_points(clip.character)
         used = np.flatnonzero(~skin.is_sole) if not clip.terrain.is_level else np.zeros(0, dtype=np.intp)
         self._links, self._local, self._radius = skin.link[used], skin.position[used], skin.radius[used]
-        self._size = clip.character.leg_length
-        self._own = np.zeros((clip.steps + 1, len(used)))   # (K + 1, S) heights in the reference
-        if len(used):
-            paths = point_paths(clip.tree, clip.shape, clip.followed, self._links, self._local)
-            self._own = clip.terrain.probe_over(paths, clip.times).distance - self._radius
+        size = clip.character.leg_length
+        self._near, self._scratch = size * NEAR, size * SCRATCH
+        if len(used):    # where the reference has them, (K + 1, S, 3), and how high over the ground, (K + 1, S)
+            self._paths = point_paths(clip.tree, clip.shape, clip.followed, self._links, self._local)
+            self._own: Array = clip.terrain.probe_over(self._paths, clip.times).distance - self._radius
 
     def __len__(self) -> int:
         return len(self._links)
 
-    def rows(self, k: int, dt: float, motion: Dynamics, time: float) -> tuple[Array, Array, list[int]]:
+    def rows(self, k: int, dt: float, motion: Dynamics) -> tuple[Array, Array, list[int]]:
         """(rows, bounds, numbers of the parts) of C d <= u."""
-        clip = self._clip
-        at = points(motion.pose, motion, self._links, self._local)
-        ground = clip.terrain.probe(at.position, time)
-        height = ground.distance - self._radius
-        coming = coming_height(ground, at, dt) - self._radius
-        near = (np.minimum(height, coming) < self._size * NEAR).nonzero()[0]
+        clip, pose = self._clip, motion.pose
+        shifted = pose.position + pose.x.take(self._links, axis=0) - self._paths[k]
+        shifted += (pose.R.take(self._links, axis=0) @ self._local[..., None])[..., 0]
+        moved = np.sqrt((shifted * shifted) @ _ONES)
+        # no part is nearer to the ground than it is in the reference, less what it has moved
+        near = ((self._own[k] - moved < self._near) & (moved > self._scratch)).nonzero()[0]
         if not len(near):
             return np.zeros((0, clip.tree.nv)), np.zeros(0), []
-        J = point_jacobian(clip.tree, motion, self._links[near], at.position[near])
-        J_n = (ground.normal[near, None, :] @ J)[:, 0]
-        floor = np.minimum(np.minimum(-self._size * SCRATCH, self._own[k + 1, near]), CALM * height[near])
-        return -J_n, (coming[near] - floor) / (dt * dt), near.tolist()
+        links, radius = self._links[near], self._radius[near]
+        at = points(pose, motion, links, self._local[near])
+        ground = clip.terrain.probe(at.position, float(clip.times[k]))
+        height, coming = ground.distance - radius, coming_height(ground, at, dt) - radius
+        J = point_jacobian(clip.tree, motion, links, at.position)
+        floor = np.minimum(np.minimum(-self._scratch, self._own[k + 1, near]), CALM * height)
+        is_near = np.isfinite(coming) & (coming < self._near)
+        rows = -(ground.normal[:, None, :] @ J)[:, 0]
+        return rows[is_near], ((coming - floor) / (dt * dt))[is_near], near[is_near].tolist()

@@ -325,7 +325,7 @@ class QuasiPhysical:
                 bounds.append(limit_bounds)
                 names += limit_names
         if len(self._clearance):
-            part_rows, part_bounds, parts = self._clearance.rows(k, dt, motion, state.time)
+            part_rows, part_bounds, parts = self._clearance.rows(k, dt, motion)
             if len(parts):
                 rows.append(part_rows)
                 bounds.append(part_bounds)

@@ -23,6 +23,7 @@ TOUCH = 0.010           # m: a simulated point this low touches
 FLOAT = 0.020           # m: a reference contact may float this much more than in the clip
 CREEP_TIME, CREEP_SPEED = 0.3, 0.036   # s, m/s: how a foot that will not lift for long slides home
 CREEP_WAIT, HARDLY = 1.0, 0.012   # s; m off its place
+ROUNDING = 1e-7         # m
 CEILING = 0.5           # m over the foot: what is higher is not stepped on
 SOON = 0.15             # s: from then on the ground on which a foot will land counts, ever more
 FORESIGHT, EVERY = 0.15, 2   # s, sub-steps: so far ahead, and so often, a swinging foot looks at the ground
@@ -165,7 +166,8 @@ class Footing:
         if self._held is not None:
             new = planted & ~self._held
             if new.any():
-                self._sticky[new] = (points.position - moment.points.position)[new, :2]
+                off = (points.position - moment.points.position)[new, :2]
+                self._sticky[new] = np.where(np.abs(off) > ROUNDING, off, 0.0)   # on its place it asks for no ground
         self._held = planted
         self._sticky *= planted[:, None]
 
