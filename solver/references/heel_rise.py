@@ -27,6 +27,7 @@ class Heel:
     pivot: Array     # (K, 3) on the footholds
     lever: float     # m, from the toe line to the heel
     axis: Array      # (K, 3) unit; a positive angle raises the heel
+    keyed: Array     # (K, 3) the same before the foot is turned to its footholds
     highest: Array   # (K,) rad
 
     def turn(self, angle: Array) -> Array:
@@ -47,6 +48,7 @@ def heel_of(paths: Array, ball: Array, front: Ints, back: Ints, touching: Bools,
     forward = paths[:, front].mean(1) - paths[:, back].mean(1)
     up = np.tile(np.array([0.0, 0.0, 1.0]), (len(paths), 1))
     highest = np.zeros(len(paths))
+    keyed = _unit(rotation.cross(up, forward))
     for hold in holds:
         run = hold.stance.run
         pivot[run] = hold.moved(slice(None), pivot[run])
@@ -55,9 +57,12 @@ def heel_of(paths: Array, ball: Array, front: Ints, back: Ints, touching: Bools,
         count = run.stop - run.start
         late = np.clip((np.arange(count) / max(count - 1, 1) - LATE[0]) / (LATE[1] - LATE[0]), 0.0, 1.0)
         highest[run] = HIGHEST * late * touching[run][:, front].any(1) * hold.stance.bears
-    axis = rotation.cross(up, forward)
     lever = float(np.median(np.linalg.norm(forward, axis=1)))
-    return Heel(pivot, lever, axis / np.maximum(np.linalg.norm(axis, axis=1, keepdims=True), 1e-9), highest)
+    return Heel(pivot, lever, _unit(rotation.cross(up, forward)), keyed, highest)
+
+
+def _unit(x: Array) -> Array:
+    return np.asarray(x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-9))
 
 
 def needed(heel: Heel, times: Array, hip: Array, ankle: Array, longest: Array, standing: Bools,

@@ -34,7 +34,8 @@ def put(tree: Tree, shape: Shape, keys: Motion, planned: Motion, reach: Reach, a
     angle = np.zeros(len(times))
     if heel is not None:
         pivot = _pivots(tree, shape, keys, reach, ankle, turn)
-        heel = Heel(pivot, heel.lever, heel.axis, heel.highest)
+        # in a swing the axis goes with the foot: a heel that is still up would jump where the stance ends
+        heel = Heel(pivot, heel.lever, rotation.rotate(turn, heel.keyed), heel.keyed, heel.highest)
         angle = needed(heel, times, hip, ankle, reach.longest, standing, sunk)
         if angle.any():
             ankle, turn = heel.at(ankle, angle), rotation.multiply(heel.turn(angle), turn)
