@@ -1,6 +1,6 @@
 """A hundred random pushes, the body let go: every clip, every rate, flat ground and rough, two legs and four.
 
-What the issue promises stands as the target of each row; the figures are the worst over all falls of a kind.
+What is promised stands as the target of each row; the figures are the worst over all falls of a kind.
 """
 
 from __future__ import annotations
