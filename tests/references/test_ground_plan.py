@@ -1,5 +1,6 @@
 """The ground plan: a clip made on level ground stands, steps and swings on any other, within promised figures."""
 
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -51,18 +52,21 @@ QUICK = [("walk", "35 up"), ("walk", "35 down"), ("walk", "35 across"), ("walk",
          ("run", "35 up"), ("run", "steps 0.3 up")]
 
 
-def cases() -> list[object]:
+def cases(clips: Iterable[str], others: Iterable[object], quick: Container[object],
+          missed: Mapping[object, str]) -> list[object]:
+    """Every clip with every other: in every run if it is quick, and expected to miss where that is known."""
     out = []
-    for clip in CLIPS:
-        for ground in GROUNDS:
-            marks = [needs_clips] if clip in CAPTURED else []
-            if (clip, ground) not in QUICK:
-                marks.append(pytest.mark.exhaustive)
-            out.append(pytest.param(clip, ground, marks=marks, id=f"{clip}, {ground}"))
+    for clip, other in product(clips, others):
+        marks = [needs_clips] if clip in CAPTURED else []
+        if (clip, other) in missed:
+            marks.append(pytest.mark.xfail(reason=missed[clip, other], strict=True))
+        if (clip, other) not in quick:
+            marks.append(pytest.mark.exhaustive)
+        out.append(pytest.param(clip, other, marks=marks, id=f"{clip}, {other}"))
     return out
 
 
-@pytest.mark.parametrize(("clip", "ground"), cases())
+@pytest.mark.parametrize(("clip", "ground"), cases(CLIPS, GROUNDS, QUICK, {}))
 def test_feet_stand_on_the_ground_and_nothing_goes_through_it(clip: str, ground: str) -> None:
     placed = Clip(scene(clip, ground))
     assert not PROMISE.broken_by(figures(placed, placed.planned))
@@ -107,19 +111,7 @@ def test_who_is_pushed_on_a_slope_or_on_steps_keeps_to_the_ground(ground: str) -
     assert not PROMISE.broken_by(figures(controller.clip, result.motion, controller.clip.frame_step, result.contacts))
 
 
-def pushed_cases() -> list[object]:
-    out = []
-    for clip, seed in product(PUSHED, range(50)):
-        marks = [needs_clips] if clip in CAPTURED else []
-        if (clip, seed) in MISSED_PUSHED:
-            marks.append(pytest.mark.xfail(reason=MISSED_PUSHED[clip, seed], strict=True))
-        if (clip, seed) not in QUICK_PUSHED:
-            marks.append(pytest.mark.exhaustive)
-        out.append(pytest.param(clip, seed, marks=marks, id=f"{clip}, {seed}"))
-    return out
-
-
-@pytest.mark.parametrize(("clip", "seed"), pushed_cases())
+@pytest.mark.parametrize(("clip", "seed"), cases(PUSHED, range(50), QUICK_PUSHED, MISSED_PUSHED))
 def test_who_is_pushed_on_any_ground_keeps_to_it(clip: str, seed: int) -> None:
     """100 to 300 N in any direction at any time; slopes, steps, rough, fine and moving grounds in turn."""
     generator = np.random.default_rng(1000 + seed)

@@ -8,6 +8,8 @@ Nor are they for parts that have not left the reference's place by as much as wo
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from ...model.arrays import Array
@@ -18,7 +20,7 @@ from ...references.clip import Clip
 
 NEAR = 0.06        # leg lengths: parts nearer to the ground than this, or soon there, get a row
 SCRATCH = 0.005    # leg lengths: so deep nobody sees it
-CALM = 0.7         # share of the depth that is left after a step of what is deeper
+CALM = 0.7         # what is already inside comes out by this factor per step: no pop
 _ONES = np.ones(3)
 
 
@@ -32,21 +34,27 @@ class Clearance:
         self._links, self._local, self._radius = skin.link[used], skin.position[used], skin.radius[used]
         size = clip.character.leg_length
         self._near, self._scratch = size * NEAR, size * SCRATCH
-        if len(used):    # where the reference has them, (K + 1, S, 3), and how high over the ground, (K + 1, S)
-            self._paths = point_paths(clip.tree, clip.shape, clip.followed, self._links, self._local)
-            self._own: Array = clip.terrain.probe_over(self._paths, clip.times).distance - self._radius
 
     def __len__(self) -> int:
         return len(self._links)
 
+    @cached_property
+    def _reference(self) -> tuple[Array, Array]:
+        """Where the reference has the parts, (K + 1, S, 3), and how high over the ground, (K + 1, S): on ground that
+        moves this takes a while, and a bake that nothing disturbs never asks."""
+        clip = self._clip
+        paths = point_paths(clip.tree, clip.shape, clip.followed, self._links, self._local)
+        return paths, clip.terrain.probe_over(paths, clip.times).distance - self._radius
+
     def rows(self, k: int, dt: float, motion: Dynamics) -> tuple[Array, Array, list[int]]:
         """(rows, bounds, numbers of the parts) of C d <= u."""
         clip, pose = self._clip, motion.pose
-        shifted = pose.position + pose.x.take(self._links, axis=0) - self._paths[k]
+        paths, own = self._reference
+        shifted = pose.position + pose.x.take(self._links, axis=0) - paths[k]
         shifted += (pose.R.take(self._links, axis=0) @ self._local[..., None])[..., 0]
         moved = np.sqrt((shifted * shifted) @ _ONES)
         # no part is nearer to the ground than it is in the reference, less what it has moved
-        near = ((self._own[k] - moved < self._near) & (moved > self._scratch)).nonzero()[0]
+        near = ((own[k] - moved < self._near) & (moved > self._scratch)).nonzero()[0]
         if not len(near):
             return np.zeros((0, clip.tree.nv)), np.zeros(0), []
         links, radius = self._links[near], self._radius[near]
@@ -54,7 +62,7 @@ class Clearance:
         ground = clip.terrain.probe(at.position, float(clip.times[k]))
         height, coming = ground.distance - radius, coming_height(ground, at, dt) - radius
         J = point_jacobian(clip.tree, motion, links, at.position)
-        floor = np.minimum(np.minimum(-self._scratch, self._own[k + 1, near]), CALM * height)
+        floor = np.minimum(np.minimum(-self._scratch, own[k + 1, near]), CALM * height)
         is_near = np.isfinite(coming) & (coming < self._near)
         rows = -(ground.normal[:, None, :] @ J)[:, 0]
         return rows[is_near], ((coming - floor) / (dt * dt))[is_near], near[is_near].tolist()

@@ -30,7 +30,7 @@ from ...physics.dynamics import Dynamics, Points, coming_height, dynamics, point
 from ...physics.kinematics import Pose, advance, forward
 from ...physics.outside import load_masses, loaded, pushed
 from ...references.clip import Clip, Moment
-from .clearance import Clearance
+from .clearance import CALM, Clearance
 from .footing import Footholds, Footing
 from .glide import can_glide, glide
 from .joint_stops import JointStops
@@ -42,7 +42,6 @@ FOOT_DAMPING = 0.5     # zeta_e, Table 1
 PLANT = 1.0            # share of its own speed that a planted point loses in one step
 HUMAN_MASS = 75.0      # kg; the same newtons move a dog more, so its paws grip more than its mass says
 WATCHED = 0.18         # leg lengths: points lower than this must not go under the ground
-CALM = 0.7             # a point already inside comes out by this factor per step: no pop
 AGAIN, BELOW = 3, 0.9  # a step that goes too fast is solved again, so often at most, for this share of FASTEST
 FASTEST = 30.0         # rad/s beyond the reference (m/s for the root), more than a kicking knee reaches: a safety net
 TOO_FAST = f"A joint would have moved faster than {FASTEST:.0f} rad/s; it was slowed down."
