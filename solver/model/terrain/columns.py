@@ -62,12 +62,13 @@ class Columns:
         """Crossings of the lines through points (P, 3), which are in these cells of the grids. With `all_edges` a line
         at an edge crosses both of its triangles: then a surface includes its border, and a tread its edge."""
         triangle = self.grids.column(cells)
-        rows = self._rows.take(triangle, axis=0)                                   # (P, C, 20)
-        away = points[:, :2].repeat(4, axis=1)[:, None] - rows[:, :, :8]             # x - a_x, y - a_y, four of each
-        away *= rows[:, :, 8:16]                                                   # times d_y, d_x
-        e = away[:, :, 4:] - away[:, :, :4]                                        # (P, C, 4)
-        bound = rows[:, :, 16:]
-        inner = e >= 0.0 if all_edges else e > bound
-        is_hit = inner[:, :, 0] & inner[:, :, 1]
-        is_hit &= inner[:, :, 2]
-        return Crossings(triangle, is_hit, e[:, :, 3] + bound[:, :, 3])
+        rows = self._rows.take(triangle.reshape(-1), axis=0)
+        rows = np.ascontiguousarray(rows.T).reshape(5, 4, *triangle.shape)            # component first: C is short
+        away = points.T[:2, None, :, None] - rows[:2]                              # x - a_x, y - a_y, four of each
+        away *= rows[2:4]                                                          # times d_y, d_x
+        e, bound = away[1], rows[4]                                                # (4, P, C)
+        e -= away[0]
+        inner = e[:3] >= 0.0 if all_edges else e[:3] > bound[:3]
+        is_hit = inner[0] & inner[1]
+        is_hit &= inner[2]
+        return Crossings(triangle, is_hit, e[3] + bound[3])

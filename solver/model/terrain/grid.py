@@ -20,7 +20,7 @@ ROUNDING = 1e-9    # m, and cells: a box just at the radius is found
 class Names(NamedTuple):
     """The boxes that belong to each cell."""
 
-    start: Ints     # (cells,) where a cell's names begin
+    end: Ints       # (cells,) where a cell's names end
     size: Ints      # (cells,) how many they are
     names: Ints     # (entries + 1,) boxes, cell by cell; the last one is nobody
 
@@ -29,7 +29,7 @@ class Names(NamedTuple):
         """Names sorted by their cells, and the order that did it."""
         order = np.argsort(cell, kind="stable")
         count = np.bincount(cell, minlength=cells)
-        return Names(np.cumsum(count) - count, count, np.append(names[order], nobody)), order
+        return Names(np.cumsum(count), count, np.append(names[order], nobody)), order
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +43,14 @@ class Grid:
     """
 
     inverse: float        # 1 / side
-    shift: Array          # (2,)
-    lowest: Array         # (2,) u is at least this
-    highest: Array        # (2,) and at most this
-    strides: Array        # (2,) of the numbers of cells
+    shift: Array          # (2, 1)
+    lowest: Array         # (2, 1) u is at least this
+    highest: Array        # (2, 1) and at most this
+    strides: Ints         # (2,) of the numbers of cells
     over: Names
     table: Ints | None    # (cells, C) the names over each cell, filled up with nobody, unless few cells have very many
     home: Names
-    bounds: Array         # (cells, 6) middle and half size; of nothing, -inf
+    bounds: Array         # (6, cells) low and high, with some room for rounding; of nothing, inf and -inf
     windows: tuple[Ints, ...]   # for searches 0, 1, ... cells wide: what to add to the number of a cell
 
     @staticmethod
@@ -83,53 +83,53 @@ class Grid:
         home, sorting = Names.sort(np.concatenate((centre[:, 0] * shape[1] + centre[:, 1], cell[part])),
                                    names[np.concatenate((small, box[part]))], cells, nobody)
         used = np.flatnonzero(home.size)
-        least = np.minimum.reduceat(np.concatenate((low[small], bottom))[sorting], home.start[used])
-        greatest = np.maximum.reduceat(np.concatenate((high[small], top))[sorting], home.start[used])
-        bounds = np.zeros((cells, 6))
-        bounds[:, 3:] = -np.inf
-        bounds[used] = np.concatenate((0.5 * (least + greatest), 0.5 * (greatest - least)), axis=1)
+        begin = (home.end - home.size)[used]
+        least = np.minimum.reduceat(np.concatenate((low[small], bottom))[sorting], begin)
+        greatest = np.maximum.reduceat(np.concatenate((high[small], top))[sorting], begin)
+        bounds = np.full((6, cells), np.inf)
+        bounds[3:] = -np.inf
+        bounds[:, used] = np.concatenate((least - ROUNDING, greatest + ROUNDING), axis=1).T
 
         steps = [np.arange(-k, k + 1) for k in range(margin)]
-        return Grid(inverse, shift, np.full(2, margin - 1.0), shape - float(margin), np.array([shape[1], 1.0]), over,
-                    _tabulated(over, cell[order], nobody), home, bounds,
+        return Grid(inverse, shift[:, None], np.full((2, 1), margin - 1.0), shape[:, None] - float(margin),
+                    np.array([shape[1], 1]), over, _tabulated(over, cell[order], nobody), home, bounds,
                     tuple(np.add.outer(step * shape[1], step).ravel() for step in steps))
 
     def cells(self, points: Array) -> Ints:
         """The cells of points (P, 3); what is not a number is put in the margin."""
-        u = points[:, :2] * self.inverse
+        u = points.T[:2] * self.inverse
         u += self.shift
         np.fmax(u, self.lowest, out=u)
         np.fmin(u, self.highest, out=u)
-        return np.floor(u, out=u).dot(self.strides).astype(np.intp)
+        return np.asarray(self.strides.dot(u.astype(np.intp)))
 
     def column(self, cells: Ints) -> Ints:
         """(P, C) the boxes over P cells, filled up with nobody."""
         if self.table is not None:
             return self.table.take(cells, axis=0)
-        start, count = self.over.start.take(cells)[:, None], self.over.size.take(cells)[:, None]
+        end, count = self.over.end.take(cells)[:, None], self.over.size.take(cells)[:, None]
         slots = np.arange(max(int(count.max(initial=0)), 1))
-        return self.over.names.take(np.where(slots < count, start + slots, len(self.over.names) - 1))
+        return self.over.names.take(np.where(slots < count, end - count + slots, len(self.over.names) - 1))
 
     def near(self, cells: Ints, points: Array, radius: Array) -> tuple[Ints, Ints]:
         """(who, name): boxes at home where the bounds are within the radius (P,) of points (P, 3), sorted by point."""
-        radius = radius + ROUNDING
-        around = self.windows[ceil(float(radius.max(initial=0.0)) * self.inverse + 0.5)]    # (K,)
+        around = self.windows[ceil(max(radius.tolist(), default=0.0) * self.inverse + 0.5 + ROUNDING)]    # (K,)
         cell = cells[:, None] + around                                             # (P, K)
-        bounds = self.bounds.take(cell, axis=0)                                    # (P, K, 6)
-        away = points[:, None] - bounds[:, :, :3]
-        np.abs(away, out=away)
-        away -= bounds[:, :, 3:]
-        np.maximum(away, 0.0, out=away)
+        at = points.T[:, :, None]
+        bounds = self.bounds.take(cell, axis=1)                                    # (6, P, K)
+        away = np.maximum(bounds[:3], at)
+        np.minimum(away, bounds[3:], out=away)
+        away -= at
         away *= away
-        apart = away[:, :, 0] + away[:, :, 1]
-        apart += away[:, :, 2]
+        apart = away[0] + away[1]
+        apart += away[2]
         found = (apart <= (radius * radius)[:, None]).ravel().nonzero()[0]
         cell = cell.take(found)
         count = self.home.size.take(cell)
         who = (found // len(around)).repeat(count)
-        at = (self.home.start.take(cell) + count - count.cumsum()).repeat(count)
-        at += np.arange(len(who))
-        return who, self.home.names.take(at)
+        entry = (self.home.end.take(cell) - count.cumsum()).repeat(count)
+        entry += np.arange(len(who))
+        return who, self.home.names.take(entry)
 
 
 def _tabulated(over: Names, cell: Ints, nobody: int) -> Ints | None:
@@ -137,7 +137,7 @@ def _tabulated(over: Names, cell: Ints, nobody: int) -> Ints | None:
     if len(over.size) * most > ROOM * len(cell):
         return None
     table = np.full((len(over.size), most), nobody)
-    table[cell, np.arange(len(cell)) - over.start[cell]] = over.names[:-1]
+    table[cell, np.arange(len(cell)) - (over.end - over.size)[cell]] = over.names[:-1]
     return table
 
 
@@ -162,6 +162,8 @@ class Grids:
         return Grids(tuple(layers))
 
     def cells(self, points: Array) -> tuple[Ints, ...]:
+        if len(self.layers) == 1:
+            return (self.layers[0].cells(points),)
         return tuple(layer.cells(points) for layer in self.layers)
 
     def column(self, cells: tuple[Ints, ...]) -> Ints:

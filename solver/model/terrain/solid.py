@@ -37,11 +37,15 @@ MANY = 1000         # pairs of points and triangles worth a look at their boxes 
 class Column(NamedTuple):
     """The ground straight above and below P points."""
 
-    is_inside: Bools
+    side: Array                    # negative inside
     is_under_sheet: Bools | None   # not inside, but beneath a surface that has another one beneath it; None: nowhere
     room: Array                    # m, up or down to the first face; inf: there is none
     face: Ints                     # the face above those inside, below the others
     gap: Array                     # m to it; inf: there is none, and its number has no meaning
+
+    @property
+    def is_inside(self) -> Bools:
+        return self.side < 0.0
 
 
 class Solid:
@@ -80,11 +84,17 @@ class Solid:
             return self._estimate(column, np.arange(len(points)))
         near = self._triangles.nearest(points.T.take(who, axis=1), triangle)
         key = near.distance - self._prefer.take(triangle)
-        if self._meets and column.is_inside.any():
+        if self._meets:
             self._pass_over_buried(points, column.is_inside, who, triangle, near, key)
-        best, is_found = _least(key, who, len(points))
-        is_found &= key.take(best) <= self._reach
-        return self._answer(column, near, triangle, best, is_found)
+        every = np.arange(len(points))
+        best = _least(key, who, every)
+        seen = self._answer(column, near, triangle, best)
+        if max(radius.tolist()) < self._reach and not self._meets:
+            return seen  # everybody found at least the face straight above or below
+        far = ((who.take(best) != every) | (key.take(best) > self._reach)).nonzero()[0]
+        guess = self._estimate(column, far)
+        seen.distance[far], seen.normal[far], seen.friction[far] = guess.distance, guess.normal, guess.friction
+        return seen
 
     def cast(self, points: Array, up: Array, below: Array | float) -> Heights:
         """Highest faces that look along `up`. Slanting lines are vertical ones of the mesh turned upright."""
@@ -111,15 +121,17 @@ class Solid:
     def _look(self, points: Array, cells: tuple[Ints, ...]) -> Column:
         seen = self._columns.cross(points, cells)
         hits, every = seen.is_hit.ravel().nonzero()[0], np.arange(len(points))
-        if len(hits) == len(points) and (hits // seen.z.shape[1] == every).all():  # as nearly always: one face each
+        if len(hits) == len(points) and not np.count_nonzero(hits // seen.z.shape[1] != every):
+            # one face each, as nearly always
             face = seen.triangle.take(hits)
-            rise = seen.z.take(hits) - points[:, 2]
-            is_above, room = rise > 0.0, np.abs(rise)
+            height = points[:, 2] - seen.z.take(hits)
+            room = np.abs(height)
             if self._is_plain:
-                return Column(is_above, None, room, face, room)
-            is_inside = is_above & self._is_ground.take(face)
-            is_out = is_above ^ is_inside
-            return Column(is_inside, is_out & self._looks_up.take(face), room, face, np.where(is_out, np.inf, room))
+                return Column(height, None, room, face, room)
+            is_below = height < 0.0
+            is_out = is_below & ~self._is_ground.take(face)
+            return Column(np.where(is_out, room, height), is_out & self._looks_up.take(face), room, face,
+                          np.where(is_out, np.inf, room))
         rise = seen.z - points[:, 2:]                                              # (P, C)
         is_above = seen.is_hit & (rise > 0.0)
         votes = self._votes.take(seen.triangle, axis=0)                            # (P, C, 2)
@@ -132,36 +144,29 @@ class Solid:
             ends |= down == np.inf
         is_under = winding[:, 0] > 0.0
         is_inside = (winding[:, 1] > 0.0) | (is_under & ends)
-        return Column(is_inside, is_under & ~is_inside, np.minimum(up, down),
+        return Column(np.where(is_inside, -1.0, 1.0), is_under & ~is_inside, np.minimum(up, down),
                       np.where(is_inside, seen.triangle[every, first], seen.triangle[every, next_]),
                       np.where(is_inside, up, down))
 
-    def _answer(self, column: Column, near: Nearest, triangle: Ints, best: Ints, is_found: Bools) -> Probe:
-        """Signs and normals, and estimates where nothing was found."""
+    def _answer(self, column: Column, near: Nearest, triangle: Ints, best: Ints) -> Probe:
+        """Signed distances and normals of the best pairs."""
         face, distance = triangle.take(best), near.distance.take(best)
-        own = self._normals.take(face, axis=0)
-        is_inside = column.is_inside
+        signed = np.copysign(distance, column.side)
         if column.is_under_sheet is not None and column.is_under_sheet.any():
             sunk = column.is_under_sheet & (near.height.take(best) < 0.0) & (distance < SHEET)
-            is_inside = is_inside | (sunk & ~self._is_closed.take(face))
-        signed = np.negative(distance, out=distance.copy(), where=is_inside)
-        normal = near.offset(best, own)
-        is_close = distance < TOUCHING
-        if is_close.any():
-            normal[is_close] = own[is_close]
-            normal /= np.where(is_close, 1.0, signed)[:, None]
+            np.negative(distance, out=signed, where=sunk & ~self._is_closed.take(face))
+        normal = self._triangles.offset(near, best, face)
+        close = (distance < TOUCHING).nonzero()[0]
+        if len(close):
+            normal[close] = self._normals.take(face[close], axis=0)
+            normal /= np.where(distance < TOUCHING, 1.0, signed)[:, None]
         else:
             normal /= signed[:, None]
-        seen = Probe(signed, normal, np.zeros(normal.shape), self._friction.take(face))
-        if not is_found.all():
-            far = np.flatnonzero(~is_found)
-            guess = self._estimate(column, far)
-            seen.distance[far], seen.normal[far], seen.friction[far] = guess.distance, guess.normal, guess.friction
-        return seen
+        return Probe(signed, normal, np.zeros(normal.shape), self._friction.take(face))
 
     def _estimate(self, column: Column, some: Ints) -> Probe:
         """The distance to the plane of the surface above those inside, below the others."""
-        is_inside, gap = column.is_inside[some], column.gap[some]
+        gap = column.gap[some]
         exists = gap < np.inf
         face = np.where(exists, column.face[some], 0)
         normal, friction = np.tile(UP, (len(some), 1)), np.full(len(some), FRICTION)
@@ -169,7 +174,7 @@ class Solid:
             own = self._normals.take(face, axis=0)
             normal = np.where(exists[:, None], own * np.sign(own[:, 2:]), UP)
             friction = np.where(exists, self._friction.take(face), FRICTION)
-        distance = np.where(is_inside, -1.0, 1.0) * np.maximum(gap * normal[:, 2], self._reach)
+        distance = np.copysign(np.maximum(gap * normal[:, 2], self._reach), column.side[some])
         return Probe(distance, normal, np.zeros_like(normal), friction)
 
     def _within(self, points: Array, radius: Array, who: Ints, triangle: Ints) -> tuple[Ints, Ints]:
@@ -186,8 +191,10 @@ class Solid:
                           key: Array) -> None:
         """For points in the ground, faces with ground on both sides at their nearest point do not count."""
         pairs = np.flatnonzero(is_inside.take(who))
+        if not len(pairs):
+            return
         normals = self._normals.take(triangle[pairs], axis=0)
-        offset, distance = near.offset(pairs, normals), near.distance[pairs, None]
+        offset, distance = self._triangles.offset(near, pairs, triangle[pairs]), near.distance[pairs, None]
         is_close = distance < TOUCHING
         out = np.where(is_close, normals, -offset / np.where(is_close, 1.0, distance))
         behind = points.take(who[pairs], axis=0) - offset + BEYOND * out
@@ -205,9 +212,6 @@ def _columns(corners: Array, normals: Array, reach: float) -> Columns:
     return Columns.build(corners, normals, Grids.build(low, high, max(float(width), reach / CELLS), reach))
 
 
-def _least(key: Array, who: Ints, count: int) -> tuple[Ints, Bools]:
-    """For each of the points (count), the pair with the least key, and whether it has any; `who` is sorted."""
-    every = np.arange(count)
-    order = np.lexsort((key, who))
-    best = order.take(who.searchsorted(every), mode="clip")
-    return best, who.take(best) == every
+def _least(key: Array, who: Ints, every: Ints) -> Ints:
+    """For every point, the pair with the least key, or any if it has none; `who` is sorted."""
+    return np.lexsort((key, who)).take(who.searchsorted(every), mode="clip")
