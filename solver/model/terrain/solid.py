@@ -120,9 +120,8 @@ class Solid:
 
     def _look(self, points: Array, cells: tuple[Ints, ...]) -> Column:
         seen = self._columns.cross(points, cells)
-        hits, every = seen.is_hit.ravel().nonzero()[0], np.arange(len(points))
-        if len(hits) == len(points) and not np.count_nonzero(hits // seen.z.shape[1] != every):
-            # one face each, as nearly always
+        hits = seen.is_hit.ravel().nonzero()[0]
+        if (hits // seen.z.shape[1]).tolist() == list(range(len(points))):             # one face each, as nearly always
             face = seen.triangle.take(hits)
             height = points[:, 2] - seen.z.take(hits)
             room = np.abs(height)
@@ -132,7 +131,7 @@ class Solid:
             is_out = is_below & ~self._is_ground.take(face)
             return Column(np.where(is_out, room, height), is_out & self._looks_up.take(face), room, face,
                           np.where(is_out, np.inf, room))
-        rise = seen.z - points[:, 2:]                                              # (P, C)
+        every, rise = np.arange(len(points)), seen.z - points[:, 2:]                 # (P, C)
         is_above = seen.is_hit & (rise > 0.0)
         votes = self._votes.take(seen.triangle, axis=0)                            # (P, C, 2)
         winding = (votes * is_above[:, :, None]).sum(1)                            # (P, 2)
