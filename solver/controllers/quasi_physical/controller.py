@@ -68,8 +68,7 @@ class QuasiPhysical:
         self._watched = WATCHED * character.leg_length
         self._lands = bool(clip.schedule.touching.any())  # who never touches the ground hangs on its path
         self._load_links = [character.index(load.body) for load in scene.loads]
-        self._normal: Array | None = None
-        self._edges = np.zeros((0, 4, 3))
+        self._cones = b"", np.zeros((0, 4, 3))
         self._double_rate, self._squared_rate = 2.0 * self.weights.rate[:, None], self.weights.rate[:, None] ** 2
         self._stops, self._clearance = JointStops(clip), Clearance(clip)
         self.start()
@@ -141,9 +140,7 @@ class QuasiPhysical:
         ground = clip.terrain.probe(touch.position, state.time)
         hold = self.footing.footholds(k, dt, moment, touch, ground)
         active = hold.touching.nonzero()[0]
-        if ground.normal is not self._normal:                                  # most grounds are the same everywhere
-            self._normal, self._edges = ground.normal, cone_edges(ground.normal, ground.friction)
-        edges = self._edges.take(active, axis=0)                               # (nc, 4, 3)
+        edges = self._cone_edges(ground, active)                               # (nc, 4, 3)
         Bt = (edges @ J.take(active, axis=0)).reshape(-1, tree.nv)             # B^T (4 nc, nv)
         usual = moment.edge_forces.take(active, axis=0).reshape(-1)            # lambda*
         rho = motion.force - external - moment.torque - usual @ Bt
@@ -235,6 +232,14 @@ class QuasiPhysical:
         contacts[active] = True
         return Step(State(float(self.clip.times[k + 1]), position, rotations, v), moment.a + d, torque, total[:6],
                     contacts, forces, external, self._load_masses.copy())
+
+    def _cone_edges(self, ground: Probe, active: Ints) -> Array:
+        """Friction cones of the active points: who stands has those of the step before."""
+        normal, friction = ground.normal.take(active, axis=0), ground.friction.take(active)
+        there = normal.tobytes() + friction.tobytes()
+        if there != self._cones[0]:
+            self._cones = there, cone_edges(normal, friction)
+        return self._cones[1]
 
     def _note(self, k: int, sentence: str) -> None:
         """Once for a run of frames that have it."""

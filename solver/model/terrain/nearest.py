@@ -68,10 +68,11 @@ class Triangles:
         apart += square[6]
         return Nearest(np.sqrt(apart, out=apart), parts, rim)
 
-    def offset(self, near: Nearest, pairs: Ints, triangle: Ints) -> Array:
-        """(N, 3) from the nearest point to the point, for some of the pairs, whose triangles are these (N,)."""
+    def offset(self, near: Nearest, pairs: Ints, triangle: Ints, unit: Array | float) -> Array:
+        """(N, 3) from the nearest point to the point in these units (m), for some of the pairs, whose triangles are
+        these (N,). In units of its own length it is, over a triangle, exactly n."""
         parts = _OF_EDGE.take(near.rim.take(pairs, axis=1).argmin(0), axis=0)      # (N, 7)
-        parts *= near.parts.take(pairs, axis=1).T
+        parts *= (near.parts.take(pairs, axis=1) / unit).T
         g = self._rows.take(triangle, axis=0)[:, 3:24].reshape(-1, 3, 7)
         return np.asarray((g @ parts[:, :, None])[:, :, 0])
 

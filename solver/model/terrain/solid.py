@@ -154,13 +154,12 @@ class Solid:
         if column.is_under_sheet is not None and column.is_under_sheet.any():
             sunk = column.is_under_sheet & (near.height.take(best) < 0.0) & (distance < SHEET)
             np.negative(distance, out=signed, where=sunk & ~self._is_closed.take(face))
-        normal = self._triangles.offset(near, best, face)
         close = (distance < TOUCHING).nonzero()[0]
         if len(close):
+            normal = self._triangles.offset(near, best, face, np.where(distance < TOUCHING, 1.0, signed))
             normal[close] = self._normals.take(face[close], axis=0)
-            normal /= np.where(distance < TOUCHING, 1.0, signed)[:, None]
         else:
-            normal /= signed[:, None]
+            normal = self._triangles.offset(near, best, face, signed)
         return Probe(signed, normal, np.zeros(normal.shape), self._friction.take(face))
 
     def _estimate(self, column: Column, some: Ints) -> Probe:
@@ -193,7 +192,7 @@ class Solid:
         if not len(pairs):
             return
         normals = self._normals.take(triangle[pairs], axis=0)
-        offset, distance = self._triangles.offset(near, pairs, triangle[pairs]), near.distance[pairs, None]
+        offset, distance = self._triangles.offset(near, pairs, triangle[pairs], 1.0), near.distance[pairs, None]
         is_close = distance < TOUCHING
         out = np.where(is_close, normals, -offset / np.where(is_close, 1.0, distance))
         behind = points.take(who[pairs], axis=0) - offset + BEYOND * out
