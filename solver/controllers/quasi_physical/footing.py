@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...model.arrays import Array, Bools
+from ...model.arrays import Array, Bools, Ints
 from ...model.terrain import Probe
 from ...physics.dynamics import Points
 from ...physics.soles import sole_samples
@@ -27,10 +27,13 @@ ROUNDING = 1e-7         # m
 CEILING = 0.5           # m over the foot: what is higher is not stepped on
 SOON = 0.15             # s: from then on the ground on which a foot will land counts, ever more
 FORESIGHT, EVERY = 0.15, 2   # s, sub-steps: so far ahead, and so often, a swinging foot looks at the ground
+CAREFUL = 0.7            # at least as much as this a foot that sees an edge insists on getting over it
+LAG = 0.05
 CLIMB, OVER = 1.0, 0.02  # m/s: how fast it gets over an edge that it sees; m above it
 EDGE = 0.1              # m: ground that changes so much more than elsewhere under a sole is another tread
 BESIDE = np.array([1.0, 0.8, 1.2, 0.6, 1.4, 0.4, 0.2, 0.0])   # shares of a shift that are tried beside an edge
 WIDER = 0.2             # of a sole: so much around it counts, too
+OTHER = 0.01            # m: ground that was carried along and is so much higher or lower is another one
 TORN = 0.05             # m/s: ground that moves so differently under a sole is another one
 APART = 0.08            # m, feet of a biped land at least this far apart sideways (or as far as in the clip)
 
@@ -86,9 +89,10 @@ class Footing:
             self._aim, self._aimed = offset[:, :2].copy(), soon
         if not planted.all() and offset.any():
             self._keep_whole(offset, planted)
+        care = clip.touch_weight[k]
         if not self._is_level and offset.any():
-            self._follow_ground(k, moment, offset)
-        tangent = clip.touch_weight[k] * (1.0 + self._hold * planted)
+            care = np.maximum(care, self._follow_ground(k, moment, offset))
+        tangent = care * (1.0 + self._hold * planted)
         normal = tangent + self._is_foot * np.minimum(np.maximum(1.0 - height * (1.0 / (self._size * NEAR)), 0.0), 1.0)
         return Footholds(offset, touching, planted, tangent, normal)
 
@@ -108,10 +112,12 @@ class Footing:
         low = (height < self._size * TOUCH) & ~self._clip.schedule.barred[k]
         return np.asarray(low | moment.touching & (height < floating))
 
-    def _follow_ground(self, k: int, moment: Moment, offset: Array) -> None:
+    def _follow_ground(self, k: int, moment: Moment, offset: Array) -> Array:
         """A foot that a push has shifted goes as much higher or lower as the ground there is: first the ground it
-        is over, then the ground on which it will land; and over edges that it will come to, in time."""
+        is over, then the ground on which it will land; and over edges that it will come to, in time. Those that do
+        so (P,) take care where they go."""
         clip, dt = self._clip, float(self._clip.dt[k])
+        care = np.zeros(len(offset))
         for own in self._limbs:
             if not offset[own].any():
                 continue
@@ -121,8 +127,11 @@ class Footing:
             points = np.concatenate((moment.points.position[None, own], clip.paths[steps[1:]][:, own]))
             stands, clears = self._rises(clip.times[steps], points, offset[own])
             rise = stands[0] + max(0.0, 1.0 - wait / SOON) * (stands[-1] - stands[0])
-            late = self._size * CLIMB * (clip.times[steps[1:-1]] - clip.times[k])
-            offset[own, 2] = max(rise, (clears[1:-1] - late).max(initial=-np.inf))
+            late = self._size * CLIMB * np.maximum(clip.times[steps[1:-1]] - clip.times[k] - LAG, 0.0)
+            over = float((clears[1:-1] - late).max(initial=-np.inf))
+            offset[own, 2] = max(rise, over)
+            care[own] = CAREFUL * (over > rise)
+        return care
 
     def _keep_off_edges(self, k: int, offset: Array, soon: Bools) -> None:
         """A foot that a push leads across an edge lands beside it: as near to where it is led as its sole finds one
@@ -143,8 +152,22 @@ class Footing:
                 at = np.concatenate((spots, h[..., None]), axis=-1)
                 v = clip.terrain.probe(at.reshape(-1, 3), float(clip.times[landing])).velocity.reshape(at.shape)
                 is_whole &= np.linalg.norm(np.ptp(v - v[-1], axis=1), axis=-1) < self._size * TORN
-            whole = np.flatnonzero(is_whole)
-            offset[own, :2] *= BESIDE[whole[0]] if len(whole) else 1.0
+                is_whole &= self._stays_free(own, landing, at)
+            is_whole[-1] = True                    # the plan knew no better either
+            offset[own, :2] *= BESIDE[is_whole.argmax()]
+
+    def _stays_free(self, own: Ints, landing: int, spots: Array) -> Bools:
+        """(n,) whether a limb that lands on these spots (n, m, 3) has the same ground under it until it leaves: a
+        platform that comes there would shove it."""
+        clip = self._clip
+        stands = clip.schedule.touching[landing:, own].any(1)
+        leaves = landing + (int(stands.argmin()) if not stands.all() else len(stands) - 1)
+        is_free = np.ones(len(spots), dtype=bool)
+        for k in ((landing + leaves) // 2, leaves):
+            later = clip.terrain.carry(spots.reshape(-1, 3), float(clip.times[landing]), float(clip.times[k]))
+            h = clip.terrain.height(later[:, :2], float(clip.times[k]), later[:, 2] + self._size * CEILING).z
+            is_free &= (np.abs(h - later[:, 2]) < self._size * OTHER).reshape(spots.shape[:2]).all(1)
+        return is_free
 
     def _rises(self, times: Array, points: Array, offset: Array) -> tuple[Array, Array]:
         """(n,) m each: what leaves a shifted limb, at `points` (n, p, 3) before, as much air under its sole as at its
