@@ -210,14 +210,16 @@ def weigh(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool, 
     shifts = along[:, None] * stance.ahead + across[:, None] * side
     tried, cost = _resting(stance, terrain, time, shifts)
     cost = cost + walled(tried, terrain, time) + (along / far) ** 2 + (SIDEWAYS * across / (scale * FAR)) ** 2
-    end = float(times[keyed.last])
-    later = tried if terrain.is_still else replace(tried, places=terrain.carry(tried.places, time, end))
-    if later is not tried:
-        cost = cost + torn(tried, terrain, time) + walled(later, terrain, end)
+    if not terrain.is_still:
+        cost = cost + torn(tried, terrain, time)
+        middle, end = float(times[(keyed.first + keyed.last) // 2]), float(times[keyed.last])
+        for moment in (middle, end):                  # a platform that comes there would shove it
+            later = replace(tried, places=terrain.carry(tried.places, time, moment))
+            cost = cost + walled(later, terrain, moment)
+        if knees:                                     # where one comes near, there is no room to leave
+            cost = cost + room(later, terrain, end, stance.ahead, AHEAD)
     if knees:
         cost = cost + room(tried, terrain, time, stance.ahead, AHEAD)
-        if later is not tried:                        # where a platform comes near, there is no room to leave
-            cost = cost + room(later, terrain, end, stance.ahead, AHEAD)
         cost = cost + room(tried, terrain, time, -stance.ahead, stance.fall)
         if following is not None:
             cost = cost + brink(tried, terrain, time, stance.ahead, following.on(way).centre)
