@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicSpline, make_interp_spline
 
 from ..errors import InputError
 from ..numerics import rotation
@@ -78,9 +78,10 @@ class Motion:
                       None if self.offsets is None else self.offsets[cut],
                       None if self.scales is None else self.scales[cut])
 
-    def resampled(self, times: Array) -> Motion:
+    def resampled(self, times: Array, straight: bool = False) -> Motion:
         """The motion at other times within its range: twice continuously differentiable (a cubic spline of
-        sign-aligned quaternion components, renormalised), and the keys themselves wherever a time is a key's."""
+        sign-aligned quaternion components, renormalised), or straight between the keys, where a spline would swing
+        past what comes to a sudden stop; and the keys themselves wherever a time is a key's."""
         times = np.asarray(times, dtype=np.float64)
         slack = 1e-9 * max(1.0, self.duration)
         if times[0] < self.times[0] - slack or times[-1] > self.times[-1] + slack:
@@ -90,13 +91,15 @@ class Motion:
         on_key = np.abs(self.times[key] - times) <= slack
 
         def sample(values: Array) -> Array:
-            smooth = np.asarray(CubicSpline(self.times, values, axis=0)(times))
+            between = make_interp_spline(self.times, values, 1) if straight else CubicSpline(self.times, values, axis=0)
+            smooth = np.asarray(between(times))
             smooth[on_key] = values[key[on_key]]
             return smooth
 
-        smooth = sample(rotation.aligned(self.rotations))
-        rotations = rotation.normalised(np.where(_is_wild(self.times, self.rotations)[:, None],
-                                                 _slerped(self.times, self.rotations, times), smooth))
+        rotations = _slerped(self.times, self.rotations, times)
+        if not straight:
+            is_wild = _is_wild(self.times, self.rotations)[:, None]
+            rotations = rotation.normalised(np.where(is_wild, rotations, sample(rotation.aligned(self.rotations))))
         rotations[on_key] = self.rotations[key[on_key]]
         return Motion(freeze(times.copy()), sample(self.positions), rotations,
                       None if self.offsets is None else sample(self.offsets),

@@ -87,8 +87,9 @@ class Clip:
         smoothing *= pace
         self.terrain: Terrain = scene.terrain if scene.terrain is not None else Plane.level(self.ground)
         self.tree = tree = Tree(self.character)
-        rate = STEP_RATE * max(1.0, pace) * (2.0 if _hardest(scene) > HARD else 1.0)
-        self.times, self.frame_step = _grid(motion.times, scene.substeps, rate)
+        rate = STEP_RATE * max(1.0, pace)
+        finer = 2.0 if _hardest(scene) > HARD else 1.0
+        self.times, self.frame_step = _grid(motion.times, scene.substeps, finer * rate)
 
         fine = motion if len(self.times) == len(motion) else motion.resampled(self.times)
         self._follow(fine, smoothing)
@@ -100,14 +101,7 @@ class Clip:
             self.terrain = Plane.level(self.ground)
         self._drop_contacts_over_holes(first)
         if not _is_own_ground(self.terrain, self.ground):
-            planned = plan(tree, shape_of(self.character, fine), fine, self.schedule.touching, self.terrain,
-                           self.ground, (self.lower, self.upper))
-            self.notes += [Note("warning", words, first + int(np.searchsorted(self.frame_step, k)))
-                           for k, words in planned.notes]
-            if planned.motion is not fine:
-                self.schedule = replace(self.schedule, touching=planned.touching,
-                                        sliding=self.schedule.sliding & planned.touching)
-                self._follow(planned.motion, smoothing)
+            self._plan(_grid(motion.times, None, rate)[0], smoothing)
         self.time_to_touch = self.schedule.time_to_touch(self.times)
         self.touch_weight = np.clip(1.0 - self.time_to_touch / LOOK_AHEAD, 0.0, 1.0)  # [Levine2012] 2.5: 1 - t_h / t_m
         self.time_to_land = _limbwise(self.time_to_touch, self.character)
@@ -116,6 +110,24 @@ class Clip:
         self.lateral = _lateral(tree, self.shape, self.followed)
         self.goal_link = None if scene.goal.body is None else self.character.index(scene.goal.body)
         self._moments = lru_cache(maxsize=2)(self._run)  # two runs: memory stays flat over any length
+
+    def _plan(self, times: Array, smoothing: float) -> None:
+        """Take the motion over its ground, planned at these times: how finely it is simulated changes nothing."""
+        motion, first = self.motion, self.scene.range[0]
+        here = motion if len(times) == len(motion) else motion.resampled(times)
+        same = len(times) == len(self.times)
+        there = np.arange(len(times)) if same else np.abs(self.times - times[:, None]).argmin(1)
+        planned = plan(self.tree, shape_of(self.character, here), here, self.schedule.touching[there], self.terrain,
+                       self.ground, (self.lower, self.upper))
+        self.notes += [Note("warning", words, first + int(np.searchsorted(motion.times, times[k] - 1e-9)))
+                       for k, words in planned.notes]
+        if planned.motion is not here:
+            after = np.searchsorted(times, self.times - 1e-9)
+            before = np.searchsorted(times, self.times + 1e-9) - 1
+            touching = planned.touching[before] & planned.touching[after]
+            self.schedule = replace(self.schedule, touching=touching, sliding=self.schedule.sliding & touching)
+            self._follow(planned.motion if same else planned.motion.resampled(self.times, straight=True),
+                         smoothing)
 
     def _drop_contacts_over_holes(self, first: int) -> None:
         """Where there is no ground nothing touches: the helper carries, and a note says so."""
