@@ -19,6 +19,7 @@ from .physics.balance import margins, pressed_height, zero_moment_point
 from .physics.shape import shape_of
 from .physics.trajectory import com_path, point_paths
 from .references.detail import with_detail
+from .references.touch_up import touched_up
 
 STANDARD_GRAVITY = 9.81  # m/s2, to express forces in body weights where there is no gravity
 LANDING = 0.05        # s: a foot that came down later than this ago is still landing
@@ -85,6 +86,8 @@ class Recorder:
                                           self._detail)
         for own, key in zip(rotations, keys, strict=True):
             self._keep_limits(own, key)
+        follows = np.array([phase == "follow" for phase in self._phases[run]])
+        position, rotations = touched_up(self._clip, position, rotations, self._contacts[run], follows)
         share = self._amount[run, :, None]
         if (share < 1.0).any():  # Physics amount: on the way from the keys to the result
             mixed = rotation.add(keys, share * rotation.subtract(rotations, keys))

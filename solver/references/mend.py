@@ -7,7 +7,7 @@ foothold, nothing is in the ground and no joint is too fast.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import ndimage
@@ -28,19 +28,32 @@ STIFF = {"root": 1e-3, "trunk": 1e-3, "neck": 1e-2, "head": 1e-2, "leg": 1e-4, "
 ROOT_PLACE = 1e-3
 CALM = 0.07                 # s: changes are as smooth as this
 AROUND = 0.5               # s before and after what is wrong
-DEEP, OFF, HURRIED = 0.003, 0.004, 1.45   # m, m, times the clip's fastest joint: from here on something is wrong
 BURIED = 0.1               # m: a limb so deep in the ground is brought to its foothold before the ground counts
-DEEP_BODY = 0.012          # m
-SLIP = 0.04                # m/s: a standing point may slip so much faster along the ground than in the keys
-JERKED = 0.07              # m/s: from here on it slips relative to its place on the foothold
 SPARE = 0.002              # m: contact points keep so far out of the ground if they do in the keys
-FASTEST = 1.4              # times the clip's fastest joint,
-LEAST = 1.0                 # rad/s, which counts as at least so fast
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """From where on something is wrong."""
+
+    deep: float = 0.003        # m, of a contact point in the ground
+    deep_body: float = 0.012   # m, of any other part
+    off: float = 0.004         # m, of a standing point off its place
+    slip: float = 0.04         # m/s, of a standing point's place along the ground, beyond the keys ...
+    jerked: float = 0.07       # ... and of the point relative to its place
+    hurried: float = 1.45      # times the clip's fastest joint;
+    fastest: float = 1.4       # what is mended keeps to this,
+    least: float = 1.0         # rad/s, which counts as at least so fast
+
+
+PLANNED = Tolerance()
 
 
 def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bools, soles: Array, terrain: Terrain,
-         ground: float, limits: tuple[Array, Array]) -> Motion:
-    """The planned motion with its touching (K, P) points at their places on the footholds, `soles` (K, P, 3)."""
+         ground: float, limits: tuple[Array, Array], tolerance: Tolerance = PLANNED,
+         is_free: Bools | None = None, is_wrong: Bools | None = None) -> Motion:
+    """The planned motion with its touching (K, P) points at their places on the footholds, `soles` (K, P, 3). Only
+    frames that are free (K,) change; all are, if not told. Some may be known to be wrong (K,) already."""
     character, points, times = tree.character, tree.character.points, planned.times
     skin = skin_points(character)
     others = np.flatnonzero(~skin.is_sole)
@@ -58,19 +71,23 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
 
     seen, rests = terrain.probe_over(soles, times), np.minimum(own[:, :len(points)], points.radius)
     inside = rests - seen.distance                              # no part of a foothold is in a riser
-    soles = soles + np.where(inside > DEEP, inside, 0.0)[..., None] * seen.normal
+    soles = soles + np.where(inside > tolerance.deep, inside, 0.0)[..., None] * seen.normal
     missed = np.where(touching, np.linalg.norm(there[:, :len(points)] - soles, axis=-1), 0.0).max(1)
     jerked = _jerked(there[:, :len(points)] - soles, touching, times)
-    slipping = _slipping(own_points, soles, touching, terrain, times)
-    soles = soles - _gathered(slipping, touching)
-    fastest = max(_turns(keys).max(), LEAST * planned.duration / (len(planned) - 1))
+    slipping = slipping_of(own_points, soles, touching, terrain, times, tolerance.slip)
+    soles = soles - gathered(slipping, touching)
+    fastest = max(_turns(keys).max(), tolerance.least * planned.duration / (len(planned) - 1))
     hurried = np.append(_turns(planned), 0.0) / fastest
-    tolerated = np.concatenate((np.full(len(points), DEEP), np.full(len(others), DEEP_BODY)))
-    wrong = (missed > OFF) | (jerked > JERKED) | (hurried > HURRIED) | (deep > tolerated).any(1) | slipping.any((1, 2))
+    tolerated = np.concatenate((np.full(len(points), tolerance.deep), np.full(len(others), tolerance.deep_body)))
+    wrong = (missed > tolerance.off) | (jerked > tolerance.jerked) | (hurried > tolerance.hurried)
+    wrong |= (deep > tolerated).any(1) | slipping.any((1, 2))
+    wrong |= False if is_wrong is None else is_wrong
+    free = np.ones(len(times), dtype=bool) if is_free is None else is_free
+    wrong &= free
     if not wrong.any():
         return planned
     dt = planned.duration / (len(planned) - 1)
-    near = ndimage.binary_dilation(wrong, iterations=int(AROUND / dt))
+    near = ndimage.binary_dilation(wrong, iterations=max(int(AROUND / dt), 1)) & free
     stiffness = np.array([STIFF.get(role, 1e-2) for role in character.roles])[tree.dof_link]
     stiffness[:3] = ROOT_PLACE
     targets = np.concatenate((soles, np.zeros((len(times), len(others), 3))), axis=1)
@@ -86,19 +103,20 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
             return seen.distance, seen.normal
 
         promises = Promises(links, local if local.ndim == 2 else local[run], targets[run], weights[run], distances,
-                            floor[run], FASTEST * float(fastest), limits[0][:, 0], limits[1][:, 0])
+                            floor[run], tolerance.fastest * float(fastest), limits[0][:, 0], limits[1][:, 0])
         part = Motion(now, positions[run], rotations[run])
         if deep[run, :len(points)].max() > BURIED:     # it may be nearer to the wrong side of a platform
-            free = replace(promises, floor=np.full_like(floor[run], -np.inf))
-            part = settle(tree, shape.at(run), part, free, stiffness, CALM / dt, fixed)
+            falling = replace(promises, floor=np.full_like(floor[run], -np.inf))
+            part = settle(tree, shape.at(run), part, falling, stiffness, CALM / dt, fixed)
         out = settle(tree, shape.at(run), part, promises, stiffness, CALM / dt, fixed)
-        positions[run], rotations[run] = out.positions, out.rotations
+        positions[run][~fixed], rotations[run][~fixed] = out.positions[~fixed], out.rotations[~fixed]
     return planned.with_poses(positions, rotations)
 
 
-def _slipping(keyed: Array, soles: Array, touching: Bools, terrain: Terrain, times: Array) -> Array:
+def slipping_of(keyed: Array, soles: Array, touching: Bools, terrain: Terrain, times: Array,
+              allowed: float) -> Array:
     """(K, P, 3) m, how far standing points have slipped along the ground since the frame before, beyond what they do in
-    the keys (K, P, 3) and SLIP."""
+    the keys (K, P, 3) and an `allowed` speed."""
     out = np.zeros(soles.shape)
     dt = np.diff(times)[:, None]
     moved = np.diff(soles, axis=0) - terrain.probe_over(soles[:-1], times[:-1]).velocity * dt[..., None]
@@ -107,7 +125,7 @@ def _slipping(keyed: Array, soles: Array, touching: Bools, terrain: Terrain, tim
     far = np.linalg.norm(along, axis=-1)
     usual = np.diff(keyed, axis=0)
     beyond = np.minimum(far - np.linalg.norm(usual[..., :2], axis=-1),
-                        np.linalg.norm(moved, axis=-1) - np.linalg.norm(usual, axis=-1)) - SLIP * dt
+                        np.linalg.norm(moved, axis=-1) - np.linalg.norm(usual, axis=-1)) - allowed * dt
     held = touching[1:] & touching[:-1] & (beyond > 0.0)
     out[1:] = np.where(held, beyond / np.maximum(far, 1e-9), 0.0)[..., None] * along
     return out
@@ -119,7 +137,7 @@ def _jerked(off: Array, touching: Bools, times: Array) -> Array:
     return np.append(np.where(touching[1:] & touching[:-1], speed, 0.0).max(1, initial=0.0), 0.0)
 
 
-def _gathered(slipping: Array, touching: Bools) -> Array:
+def gathered(slipping: Array, touching: Bools) -> Array:
     """(K, P, 3) how far points have slipped since they came down."""
     total = np.cumsum(slipping, axis=0)
     every = np.arange(len(touching))[:, None]

@@ -37,7 +37,7 @@ def drops(clip: Clip, times: Array, wanted: Array, planned: Array, standing: Boo
         if not stands.any():
             continue
         still = times[stands]
-        higher = _even(times, higher, stands)
+        higher = evened(times, higher, stands)
         after = np.searchsorted(still, times)
         apart = np.minimum(np.abs(times - still[np.maximum(after - 1, 0)]),
                            np.abs(times - still[np.minimum(after, len(still) - 1)]))
@@ -46,7 +46,7 @@ def drops(clip: Clip, times: Array, wanted: Array, planned: Array, standing: Boo
     return out
 
 
-def _even(times: Array, values: Array, stands: Bools) -> Array:
+def evened(times: Array, values: Array, stands: Bools) -> Array:
     """Values averaged over EVEN seconds within each stance."""
     out = values.copy()
     width = max(1, round(EVEN * (len(times) - 1) / float(times[-1] - times[0])))

@@ -1,0 +1,77 @@
+"""What a simulation leaves undone on uneven ground, mended as the plan is: a pushed foot that clips an edge, lands
+late, stands a little off the ground or slips on it, and joints that hurry over it.
+
+Only frames that a push has led off the plan change, a little and smoothly; on level ground there is nothing to mend.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..model.arrays import Array, Bools
+from ..model.motion import Motion
+from ..physics.shape import shape_of
+from ..physics.soles import sole_samples
+from ..physics.trajectory import point_paths
+from .clip import Clip
+from .mend import Tolerance, gathered, mend, slipping_of
+from .standing import evened
+
+SIMULATED = Tolerance(deep=0.004, deep_body=0.016, off=0.011, slip=np.inf, jerked=np.inf, hurried=1.9, fastest=1.8,
+                      least=8.0)
+SLIP = 0.08                # m/s that a foot may slip
+LANDING = 0.05             # s after which a foot that lands should stand
+LATE, HOVERS = 0.1, 0.05   # leg lengths: one that has not landed yet is brought down from so high, one that has stood
+ROUNDS = 3                 # ... from so high; what is farther off was thrown up
+
+
+def touched_up(clip: Clip, positions: Array, rotations: Array, contacts: Bools, follows: Bools) -> tuple[Array, Array]:
+    """Simulated poses (n, 3), (n, N, 4) at the frames of the range, with their contacts (n, P), in some of which (n,)
+    the clip is followed."""
+    steps, planned = clip.frame_step, clip.planned
+    is_free = follows & ((positions != planned.positions[steps]).any(-1) |
+                         (rotations != planned.rotations[steps]).any((-2, -1)))
+    if clip.terrain.is_level or not len(clip.character.points) or not is_free.any():
+        return positions, rotations
+    motion = clip.motion.with_poses(positions, rotations)
+    shape = shape_of(clip.character, motion)
+    for _ in range(ROUNDS):
+        stands, soles, slips = _standing(clip, motion, contacts)
+        before, motion = motion, mend(clip.tree, shape, clip.motion, motion, stands, soles, clip.terrain, clip.ground,
+                                      (clip.lower, clip.upper), SIMULATED, is_free, slips)
+        if motion is before:
+            break
+    return motion.positions, motion.rotations
+
+
+def _standing(clip: Clip, motion: Motion, contacts: Bools) -> tuple[Bools, Array, Bools]:
+    """(n, P) points that stand; (n, P, 3) where they should: on the ground, and where they came down; and (n,) where
+    they slip."""
+    character, times = clip.character, motion.times
+    links, local = character.points.link, character.points.position
+    there, here = (point_paths(clip.tree, shape_of(character, some), some, links, local)
+                   for some in (motion, clip.motion))
+    planned = clip.schedule.touching[clip.frame_step]
+    held = _since(planned & contacts & ~clip.schedule.sliding[clip.frame_step], times) > LANDING - 1e-9
+    slipping = slipping_of(here, there, held, clip.terrain, times, SLIP)
+    stands, soles, slips = planned.copy(), there.copy(), np.zeros(len(times), dtype=bool)
+    for n in range(len(character.points.limbs)):
+        own = np.flatnonzero(character.points.limb == n)
+        air = clip.terrain.probe_over(sole_samples(there[:, own], 5, 9), times).distance.min(1)
+        air -= np.maximum(sole_samples(here[:, own], 5, 9)[..., 2].min(1) - clip.ground, 0.0)
+        down = planned[:, own].any(1, keepdims=True)
+        touches = (down & contacts[:, own].any(1, keepdims=True)).astype(float)
+        has_stood = gathered(touches[..., None], down)[:, 0] > 0.0
+        highest = np.where(has_stood, HOVERS, LATE) * character.leg_length
+        stands[:, own] &= (_since(down, times) > LANDING - 1e-9) & (air[:, None] < highest)
+        soles[:, own, 2] -= evened(times, np.maximum(air, 0.0), stands[:, own].any(1))[:, None]
+        slip = slipping[:, own].sum(1, keepdims=True) / np.maximum(held[:, own].sum(1), 1)[:, None, None]
+        slips |= slip.any((1, 2))
+        soles[:, own] -= gathered(slip, held[:, own].any(1, keepdims=True))      # a sole is rigid: all of it
+    return stands, soles, slips
+
+
+def _since(down: Bools, times: Array) -> Array:
+    """(n, m) s since something came down; 0 where it is up, inf if it has been down from the first."""
+    up = np.maximum.accumulate(np.where(down, -np.inf, times[:, None]))
+    return np.where(down, times[:, None] - up, 0.0)
