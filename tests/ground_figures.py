@@ -12,7 +12,7 @@ from solver.model.terrain import Plane
 from solver.numerics import rotation
 from solver.physics.shape import shape_of
 from solver.physics.skin import skin_points
-from solver.physics.trajectory import point_paths
+from solver.physics.trajectory import point_paths, poses
 from solver.recorder import LANDING
 from solver.references.clip import Clip
 
@@ -23,7 +23,7 @@ class Figures:
 
     depth: float        # of the deepest contact point, beyond what the clip itself sinks into its own ground
     raw_depth: float    # the same, with what the clip sinks
-    body: float         # of the deepest other part of the body, beyond the clip's own
+    body: float         # of the deepest other part of the body, soles between their points too, beyond the clip's own
     gap: float          # of the highest standing foot, beyond the clip's own
     slide: float        # of the fastest standing point along the ground, beyond the clip's own
     speed: float        # of the fastest joint, against the clip's fastest
@@ -43,6 +43,7 @@ def figures(clip: Clip, motion: Motion, steps: Ints | None = None, contacts: Boo
     links, character = clip.character.points.link, clip.character
     there = point_paths(clip.tree, shape_of(character, motion), motion, links, character.points.position)
     here = point_paths(clip.tree, shape_of(character, keys), keys, links, character.points.position)
+    turn = _turns(clip, motion, links) @ _turns(clip, keys, links).swapaxes(-1, -2)
     seen, seen_own = terrain.probe_over(there, times), own_ground.probe_over(here, times)
     radius = character.points.radius
     depth, own = radius - seen.distance, radius - seen_own.distance
@@ -55,16 +56,18 @@ def figures(clip: Clip, motion: Motion, steps: Ints | None = None, contacts: Boo
     sunk_own = skin.radius[others] - own_ground.probe_over(skin_here[:, others], times).distance
 
     touching, sliding = clip.schedule.touching[steps], clip.schedule.sliding[steps]
-    gap = 0.0
+    gap, body = 0.0, float((sunk - np.maximum(sunk_own, 0.0)).max())
     for limb in range(len(character.points.limbs)):
         points = np.flatnonzero(character.points.limb == limb)
+        lowest = terrain.probe_over(_dense(there[:, points]), times).distance.min(1)
+        lowest_own = own_ground.probe_over(_dense(here[:, points]), times).distance.min(1)
+        if character.points.limbs[limb].kind == "foot":
+            body = max(body, float((np.minimum(lowest_own, 0.0) - lowest).max()))
         down = touching[:, points].any(1)
         if contacts is not None:
             down = _landed(down[:, None], times)[:, 0]
         if down.any():
-            lowest = terrain.probe_over(_dense(there[:, points]), times).distance.min(1)[down]
-            lowest_own = own_ground.probe_over(_dense(here[:, points]), times).distance.min(1)[down]
-            gap = max(gap, float((lowest - np.maximum(lowest_own, 0.0)).max()))
+            gap = max(gap, float((lowest - np.maximum(lowest_own, 0.0))[down].max()))
 
     stands = touching & ~sliding
     if contacts is not None:
@@ -75,16 +78,31 @@ def figures(clip: Clip, motion: Motion, steps: Ints | None = None, contacts: Boo
     up, under = tread.normal, there[:-1].copy()
     under[..., 2] = np.where(np.isfinite(tread.z), tread.z, under[..., 2])
     moved = np.diff(there, axis=0) / dt[..., None] - terrain.probe_over(under, times[:-1]).velocity
-    along = np.linalg.norm(moved - (moved * up).sum(-1, keepdims=True) * up, axis=-1)
-    # a foot that rolls off as it does in the clip leaves every facet under it in another direction: what counts is how
-    # much farther it goes along the ground than it moves in the clip at all
-    usual = np.linalg.norm(np.diff(here, axis=0), axis=-1) / dt
-    slide = np.where(held, along - usual, 0.0).max(initial=0.0) / 60.0
+    usual = np.diff(here, axis=0) / dt[..., None]
+    # as keyed, a foot may roll: what counts is how much farther a point goes along the ground than it does in the clip,
+    # or how much otherwise than the clip's own foot would, turned onto the ground as this one is
+    turned = (0.5 * (turn[1:] + turn[:-1]) @ usual[..., None])[..., 0]
+    beyond = np.minimum(_size(_along(moved, up)) - _size(usual[..., :2]), _size(_along(moved - turned, up)))
+    slide = np.where(held, beyond, 0.0).max(initial=0.0) / 60.0
 
     fast, fast_own = _joint_speeds(motion), _joint_speeds(keys)
     return Figures(1e3 * float((depth - np.maximum(own, 0.0)).max()), 1e3 * float(depth.max()),
-                   1e3 * float((sunk - np.maximum(sunk_own, 0.0)).max()), 1e3 * gap, 1e3 * float(slide),
+                   1e3 * body, 1e3 * gap, 1e3 * float(slide),
                    float(fast.max() / fast_own.max()), character.names[1 + int(fast.argmax())])
+
+
+def _turns(clip: Clip, motion: Motion, links: Ints) -> Array:
+    """(F, n, 3, 3) how links are turned in the world."""
+    shape = shape_of(clip.character, motion)
+    return np.concatenate([pose.R[:, links] for _, pose in poses(clip.tree, shape, motion)])
+
+
+def _along(v: Array, up: Array) -> Array:
+    return np.asarray(v - (v * up).sum(-1, keepdims=True) * up)
+
+
+def _size(v: Array) -> Array:
+    return np.asarray(np.linalg.norm(v, axis=-1))
 
 
 def _landed(down: Bools, times: Array) -> Bools:
