@@ -34,16 +34,15 @@ def with_detail(clip: Clip, frames: Ints, positions: Array, rotations: Array, sh
     turned = rotation.add(rotations, shares[:, None, None] * clip.residual[frames])
     if not len(clip.character.points):
         return out, turned
-    astray = np.arange(len(keys))
-    if clip.terrain.is_level:  # where the keys are followed exactly, they have their detail already
-        moved = (positions != clip.positions[keys]).any(-1) | (rotations != clip.rotations[keys]).any((-2, -1))
-        astray = moved.nonzero()[0]
+    # where the keys are followed exactly, they have their detail already
+    moved = (positions != clip.positions[keys]).any(-1) | (rotations != clip.rotations[keys]).any((-2, -1))
+    astray = moved.nonzero()[0]
     runs = [astray[start:start + RUN] for start in range(0, len(astray), RUN)]
     wanted, planned = (np.zeros((len(keys), len(clip.character.points), 3)) for _ in range(2))
     for run in runs:
         wanted[run], planned[run] = _wanted(clip, keys[run], positions[run], rotations[run], shares[run])
     if not clip.terrain.is_level:
-        standing = clip.schedule.touching[keys] & (shares == 1.0)[:, None]
+        standing = clip.schedule.touching[keys] & (moved & (shares == 1.0))[:, None]
         wanted[..., 2] += drops(clip, clip.times[keys], wanted, planned, standing)
     for run in runs:
         shape = clip.shape.at(keys[run])

@@ -38,6 +38,7 @@ class Tolerance:
 
     deep: float = 0.003        # m, of a contact point in the ground
     deep_body: float = 0.012   # m, of any other part
+    graze: float = 0.0         # m, to which that is mended
     off: float = 0.004         # m, of a standing point off its place
     slip: float = 0.04         # m/s, of a standing point's place along the ground, beyond the keys ...
     jerked: float = 0.07       # ... and of the point relative to its place
@@ -63,7 +64,7 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     radius = np.concatenate((points.radius, skin.radius[others]))
     keyed = point_paths(tree, shape, keys, links, local)
     own, own_points = keyed[..., 2] - ground, keyed[:, :len(points)]
-    spare = np.concatenate((np.full(len(points), SPARE), np.zeros(len(others))))
+    spare = np.concatenate((np.full(len(points), SPARE), np.full(len(others), -tolerance.graze)))
     floor = np.minimum(own, radius + spare)
     there = point_paths(tree, shape, planned, links, local)
     deep = floor - terrain.probe_over(there, times).distance

@@ -46,10 +46,10 @@ def drops(clip: Clip, times: Array, wanted: Array, planned: Array, standing: Boo
     return out
 
 
-def evened(times: Array, values: Array, stands: Bools) -> Array:
-    """Values averaged over EVEN seconds within each stance."""
+def evened(times: Array, values: Array, stands: Bools, over: float = EVEN) -> Array:
+    """Values averaged `over` so many seconds within each stance."""
     out = values.copy()
-    width = max(1, round(EVEN * (len(times) - 1) / float(times[-1] - times[0])))
+    width = max(1, round(over * (len(times) - 1) / float(times[-1] - times[0])))
     for first, stop in np.flatnonzero(np.diff(np.concatenate(([0], stands, [0])))).reshape(-1, 2):
         out[first:stop] = ndimage.uniform_filter1d(values[first:stop], width, mode="nearest")
     return out

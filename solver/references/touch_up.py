@@ -17,20 +17,23 @@ from .clip import Clip
 from .mend import Tolerance, gathered, mend, slipping_of
 from .standing import evened
 
-SIMULATED = Tolerance(deep=0.004, deep_body=0.016, off=0.011, slip=np.inf, jerked=np.inf, hurried=1.9, fastest=1.8,
-                      least=8.0)
+SIMULATED = Tolerance(deep=0.004, deep_body=0.016, graze=0.01, off=0.011, slip=np.inf, jerked=np.inf, hurried=1.9,
+                      fastest=1.8, least=8.0)
+ASTRAY = 1e-6              # m, of unit quaternions: frames that are nearer to the plan stay there
 SLIP = 0.08                # m/s that a foot may slip
 LANDING = 0.05             # s after which a foot that lands should stand
-LATE, HOVERS = 0.1, 0.05   # leg lengths: one that has not landed yet is brought down from so high, one that has stood
-ROUNDS = 3                 # ... from so high; what is farther off was thrown up
+# leg lengths: from so high a foot is brought down that has not landed yet, and one that has stood; higher ones fly
+LATE, HOVERS = 0.1, 0.05
+EVEN = 0.15                # s over which that is evened out
+ROUNDS = 3
 
 
 def touched_up(clip: Clip, positions: Array, rotations: Array, contacts: Bools, follows: Bools) -> tuple[Array, Array]:
     """Simulated poses (n, 3), (n, N, 4) at the frames of the range, with their contacts (n, P), in some of which (n,)
     the clip is followed."""
     steps, planned = clip.frame_step, clip.planned
-    is_free = follows & ((positions != planned.positions[steps]).any(-1) |
-                         (rotations != planned.rotations[steps]).any((-2, -1)))
+    is_free = follows & ((np.abs(positions - planned.positions[steps]).max(-1) > ASTRAY) |
+                         (np.abs(rotations - planned.rotations[steps]).max((-2, -1)) > ASTRAY))
     if clip.terrain.is_level or not len(clip.character.points) or not is_free.any():
         return positions, rotations
     motion = clip.motion.with_poses(positions, rotations)
@@ -64,10 +67,13 @@ def _standing(clip: Clip, motion: Motion, contacts: Bools) -> tuple[Bools, Array
         has_stood = gathered(touches[..., None], down)[:, 0] > 0.0
         highest = np.where(has_stood, HOVERS, LATE) * character.leg_length
         stands[:, own] &= (_since(down, times) > LANDING - 1e-9) & (air[:, None] < highest)
-        soles[:, own, 2] -= evened(times, np.maximum(air, 0.0), stands[:, own].any(1))[:, None]
-        slip = slipping[:, own].sum(1, keepdims=True) / np.maximum(held[:, own].sum(1), 1)[:, None, None]
-        slips |= slip.any((1, 2))
-        soles[:, own] -= gathered(slip, held[:, own].any(1, keepdims=True))      # a sole is rigid: all of it
+        is_down = stands[:, own].any(1)
+        air = np.where(is_down, np.maximum(air, 0.0), 0.0)                       # where there is no ground it is endless
+        soles[:, own, 2] -= evened(times, air, is_down, EVEN)[:, None]
+        slips |= slipping[:, own].any((1, 2))
+        slipped = gathered(slipping[:, own], held[:, own])
+        mean = slipped.sum(1, keepdims=True) / np.maximum(held[:, own].sum(1), 1)[:, None, None]
+        soles[:, own] -= np.where(held[:, own, None], slipped, mean)             # who does not touch goes along
     return stands, soles, slips
 
 

@@ -1,0 +1,72 @@
+"""What a push leaves undone on uneven ground is mended; what is well, or was not disturbed, is left alone."""
+
+import numpy as np
+
+from benchmarks.ground_cases import scene
+from solver import Push, QuasiPhysical, bake, finish
+from solver.model.arrays import Array
+from solver.physics.trajectory import point_paths
+from solver.references.clip import Clip
+from solver.references.touch_up import touched_up
+
+STEPS = "steps 0.3 up"
+IDENTITY = 1e-8          # m, of unit quaternions
+FOREVER = slice(None)
+
+
+def touch_up(clip: Clip, positions: Array, rotations: Array, follows: slice = FOREVER) -> tuple[Array, Array]:
+    """With the contacts that are planned, of frames that follow the clip."""
+    frames = np.zeros(len(positions), dtype=bool)
+    frames[follows] = True
+    return touched_up(clip, positions, rotations, clip.schedule.touching[clip.frame_step], frames)
+
+
+def soles(clip: Clip, positions: Array, rotations: Array) -> Array:
+    """(F, P) m over the ground."""
+    motion = clip.motion.with_poses(positions, rotations)
+    points = clip.character.points
+    paths = point_paths(clip.tree, clip.shape.at(clip.frame_step), motion, points.link, points.position)
+    return clip.terrain.probe_over(paths, motion.times).distance
+
+
+def planned(clip: Clip) -> tuple[Array, Array]:
+    return clip.planned.positions[clip.frame_step].copy(), clip.planned.rotations[clip.frame_step].copy()
+
+
+def test_what_is_well_stays_as_it_was_simulated() -> None:
+    clip = Clip(scene("walk", STEPS))
+    positions, rotations = planned(clip)
+    positions[60:90, 2] += 0.001
+    after = touch_up(clip, positions, rotations)
+    assert np.array_equal(after[0], positions) and np.array_equal(after[1], rotations)
+
+
+def test_a_foot_off_the_ground_is_put_down_and_the_rest_stays() -> None:
+    clip = Clip(scene("walk", STEPS))
+    positions, rotations = planned(clip)
+    lifted = slice(60, 90)
+    positions[lifted, 2] += 0.02 * np.hanning(30)
+    stands, wanted = clip.schedule.touching[clip.frame_step], soles(clip, *planned(clip))
+    before = np.where(stands, soles(clip, positions, rotations) - wanted, 0.0).max()
+    after = touch_up(clip, positions, rotations)
+    assert before > 0.018 and np.where(stands, soles(clip, *after) - wanted, 0.0).max() < 0.006
+    assert np.array_equal(np.delete(after[0], range(60, 90), axis=0), np.delete(positions, range(60, 90), axis=0))
+    assert np.array_equal(np.delete(after[1], range(60, 90), axis=0), np.delete(rotations, range(60, 90), axis=0))
+
+
+def test_who_falls_is_not_touched_up() -> None:
+    clip = Clip(scene("walk", STEPS))
+    positions, rotations = planned(clip)
+    positions[60:90, 2] += 0.02
+    after = touch_up(clip, positions, rotations, follows=slice(0, 55))
+    assert np.array_equal(after[0], positions) and np.array_equal(after[1], rotations)
+
+
+def test_before_a_push_the_plan_is_kept() -> None:
+    placed = scene("walk", "steps 0.5 down", pushes=(Push.constant("chest", (150.0, 200.0, 0.0), 1.0, 0.2),))
+    controller = QuasiPhysical(placed)
+    result = finish(bake(placed, controller))
+    early = controller.clip.motion.times <= 1.0
+    steps = controller.clip.frame_step[early]
+    assert np.abs(result.motion.positions[early] - controller.clip.planned.positions[steps]).max() < IDENTITY
+    assert np.abs(result.motion.rotations[early] - controller.clip.planned.rotations[steps]).max() < IDENTITY
