@@ -114,22 +114,30 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     return planned.with_poses(positions, rotations)
 
 
-def slipping_of(keyed: Array, soles: Array, touching: Bools, terrain: Terrain, times: Array,
-              allowed: float) -> Array:
+def slipping_of(keyed: Array, soles: Array, touching: Bools, terrain: Terrain, times: Array, allowed: float,
+                turned: Array | None = None) -> Array:
     """(K, P, 3) m, how far standing points have slipped along the ground since the frame before, beyond what they do in
-    the keys (K, P, 3) and an `allowed` speed."""
+    the keys (K, P, 3) and an `allowed` speed; those do not that move as the keys do, `turned` (K - 1, P, 3) onto the
+    ground."""
     out = np.zeros(soles.shape)
     dt = np.diff(times)[:, None]
     moved = np.diff(soles, axis=0) - terrain.probe_over(soles[:-1], times[:-1]).velocity * dt[..., None]
     up = terrain.height_over(soles[:-1, :, :2], times[:-1]).normal
-    along = moved - (moved * up).sum(-1, keepdims=True) * up
-    far = np.linalg.norm(along, axis=-1)
-    usual = np.diff(keyed, axis=0)
-    beyond = np.minimum(far - np.linalg.norm(usual[..., :2], axis=-1),
-                        np.linalg.norm(moved, axis=-1) - np.linalg.norm(usual, axis=-1)) - allowed * dt
+    along = _along(moved, up)
+    far, usual = _size(along), np.diff(keyed, axis=0)
+    otherwise = _size(moved) - _size(usual) if turned is None else _size(_along(moved - turned, up))
+    beyond = np.minimum(far - _size(usual[..., :2]), otherwise) - allowed * dt
     held = touching[1:] & touching[:-1] & (beyond > 0.0)
     out[1:] = np.where(held, beyond / np.maximum(far, 1e-9), 0.0)[..., None] * along
     return out
+
+
+def _along(x: Array, up: Array) -> Array:
+    return np.asarray(x - (x * up).sum(-1, keepdims=True) * up)
+
+
+def _size(x: Array) -> Array:
+    return np.asarray(np.linalg.norm(x, axis=-1))
 
 
 def _jerked(off: Array, touching: Bools, times: Array) -> Array:

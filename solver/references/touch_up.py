@@ -12,7 +12,7 @@ from ..model.arrays import Array, Bools
 from ..model.motion import Motion
 from ..physics.shape import shape_of
 from ..physics.soles import sole_samples
-from ..physics.trajectory import point_paths
+from ..physics.trajectory import point_paths, poses
 from .clip import Clip
 from .mend import Tolerance, gathered, mend, slipping_of
 from .standing import evened
@@ -56,25 +56,33 @@ def _standing(clip: Clip, motion: Motion, contacts: Bools) -> tuple[Bools, Array
                    for some in (motion, clip.motion))
     planned = clip.schedule.touching[clip.frame_step]
     held = _since(planned & contacts & ~clip.schedule.sliding[clip.frame_step], times) > LANDING - 1e-9
-    slipping = slipping_of(here, there, held, clip.terrain, times, SLIP)
+    turn = _turns(clip, motion) @ _turns(clip, clip.motion).swapaxes(-1, -2)
+    turned = (0.5 * (turn[1:] + turn[:-1]) @ np.diff(here, axis=0)[..., None])[..., 0]
+    slipping = slipping_of(here, there, held, clip.terrain, times, SLIP, turned)
     stands, soles, slips = planned.copy(), there.copy(), np.zeros(len(times), dtype=bool)
     for n in range(len(character.points.limbs)):
         own = np.flatnonzero(character.points.limb == n)
         air = clip.terrain.probe_over(sole_samples(there[:, own], 5, 9), times).distance.min(1)
         air -= np.maximum(sole_samples(here[:, own], 5, 9)[..., 2].min(1) - clip.ground, 0.0)
-        down = planned[:, own].any(1, keepdims=True)
+        down = np.asarray(planned[:, own].any(1, keepdims=True))
         touches = (down & contacts[:, own].any(1, keepdims=True)).astype(float)
         has_stood = gathered(touches[..., None], down)[:, 0] > 0.0
         highest = np.where(has_stood, HOVERS, LATE) * character.leg_length
         stands[:, own] &= (_since(down, times) > LANDING - 1e-9) & (air[:, None] < highest)
-        is_down = stands[:, own].any(1)
-        air = np.where(is_down, np.maximum(air, 0.0), 0.0)                       # where there is no ground it is endless
+        is_down = np.asarray(stands[:, own].any(1))
+        air = np.where(is_down, np.maximum(air, 0.0), 0.0)                       # without ground it is endless
         soles[:, own, 2] -= evened(times, air, is_down, EVEN)[:, None]
         slips |= slipping[:, own].any((1, 2))
         slipped = gathered(slipping[:, own], held[:, own])
         mean = slipped.sum(1, keepdims=True) / np.maximum(held[:, own].sum(1), 1)[:, None, None]
         soles[:, own] -= np.where(held[:, own, None], slipped, mean)             # who does not touch goes along
     return stands, soles, slips
+
+
+def _turns(clip: Clip, motion: Motion) -> Array:
+    """(n, P, 3, 3) how the points' links are turned in the world."""
+    shape, links = shape_of(clip.character, motion), clip.character.points.link
+    return np.concatenate([pose.R[:, links] for _, pose in poses(clip.tree, shape, motion)])
 
 
 def _since(down: Bools, times: Array) -> Array:

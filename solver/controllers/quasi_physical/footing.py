@@ -147,27 +147,28 @@ class Footing:
             below = np.tile(sole[:, 2] + self._size * CEILING, len(BESIDE))
             h = clip.terrain.height(spots.reshape(-1, 2), float(clip.times[landing]), below).z.reshape(len(BESIDE), -1)
             rise = h - h[-1]                       # beyond the ground under where it is planned
-            is_whole = np.ptp(rise, axis=1) < self._size * EDGE
-            if not clip.terrain.is_still:
-                at = np.concatenate((spots, h[..., None]), axis=-1)
-                v = clip.terrain.probe(at.reshape(-1, 3), float(clip.times[landing])).velocity.reshape(at.shape)
-                is_whole &= np.linalg.norm(np.ptp(v - v[-1], axis=1), axis=-1) < self._size * TORN
-                is_whole &= self._stays_free(own, landing, at)
-            is_whole[-1] = True                    # the plan knew no better either
-            offset[own, :2] *= BESIDE[is_whole.argmax()]
+            whole = np.flatnonzero(np.ptp(rise, axis=1) < self._size * EDGE)
+            at = np.concatenate((spots, h[..., None]), axis=-1)
+            best = next((n for n in whole if self._stays_one(own, landing, at[n], at[-1])), -1)
+            offset[own, :2] *= BESIDE[best]        # if nothing is better, as planned
 
-    def _stays_free(self, own: Ints, landing: int, spots: Array) -> Bools:
-        """(n,) whether a limb that lands on these spots (n, m, 3) has the same ground under it until it leaves: a
-        platform that comes there would shove it."""
+    def _stays_one(self, own: Ints, landing: int, spots: Array, planned: Array) -> bool:
+        """Whether the ground under spots (m, 3) moves no more in different ways than where it is planned, and is still
+        the same one when the limb leaves: a platform that comes there would shove it."""
         clip = self._clip
-        stands = clip.schedule.touching[landing:, own].any(1)
+        if clip.terrain.is_still or spots is planned:
+            return True
+        v = clip.terrain.probe(np.concatenate((spots, planned)), float(clip.times[landing])).velocity
+        if np.linalg.norm(np.ptp(v[:len(spots)] - v[len(spots):], axis=0)) > self._size * TORN:
+            return False
+        stands = np.asarray(clip.schedule.touching[landing:, own].any(1))
         leaves = landing + (int(stands.argmin()) if not stands.all() else len(stands) - 1)
-        is_free = np.ones(len(spots), dtype=bool)
         for k in ((landing + leaves) // 2, leaves):
-            later = clip.terrain.carry(spots.reshape(-1, 3), float(clip.times[landing]), float(clip.times[k]))
+            later = clip.terrain.carry(spots, float(clip.times[landing]), float(clip.times[k]))
             h = clip.terrain.height(later[:, :2], float(clip.times[k]), later[:, 2] + self._size * CEILING).z
-            is_free &= (np.abs(h - later[:, 2]) < self._size * OTHER).reshape(spots.shape[:2]).all(1)
-        return is_free
+            if not (np.abs(h - later[:, 2]) < self._size * OTHER).all():
+                return False
+        return True
 
     def _rises(self, times: Array, points: Array, offset: Array) -> tuple[Array, Array]:
         """(n,) m each: what leaves a shifted limb, at `points` (n, p, 3) before, as much air under its sole as at its
