@@ -66,12 +66,12 @@ def _standing(clip: Clip, motion: Motion, contacts: Bools) -> tuple[Bools, Array
         air -= np.maximum(sole_samples(here[:, own], 5, 9)[..., 2].min(1) - clip.ground, 0.0)
         down = np.asarray(planned[:, own].any(1, keepdims=True))
         touches = (down & contacts[:, own].any(1, keepdims=True)).astype(float)
-        has_stood = gathered(touches[..., None], down)[:, 0] > 0.0
+        has_stood = gathered(touches[..., None], down)[:, 0, 0] > 0.0
         highest = np.where(has_stood, HOVERS, LATE) * character.leg_length
-        stands[:, own] &= (_since(down, times) > LANDING - 1e-9) & (air[:, None] < highest)
+        stands[:, own] &= (_since(down, times) > LANDING - 1e-9) & (air < highest)[:, None]
         is_down = np.asarray(stands[:, own].any(1))
         air = np.where(is_down, np.maximum(air, 0.0), 0.0)                       # without ground it is endless
-        soles[:, own, 2] -= evened(times, air, is_down, EVEN)[:, None]
+        soles[:, own, 2] -= evened(times, air, is_down & has_stood, EVEN)[:, None]
         slips |= slipping[:, own].any((1, 2))
         slipped = gathered(slipping[:, own], held[:, own])
         mean = slipped.sum(1, keepdims=True) / np.maximum(held[:, own].sum(1), 1)[:, None, None]
