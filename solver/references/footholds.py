@@ -132,9 +132,11 @@ def _travelled(paths: Array, held: Bools, corners: Array) -> Array:
     slide = slides[np.linalg.norm(slides, axis=1).argmax()]
     if np.linalg.norm(slide) < SLIDES:
         return corners
-    if len(corners) == 1:
-        return np.concatenate((start, end))
-    along = corners @ slide
+    slide = slide / np.linalg.norm(slide)
+    along, across = corners @ slide, corners @ np.array([-slide[1], slide[0]])
+    if np.ptp(along) < PAD:                                    # abreast: each leaves a trace
+        edges = np.unique([across.argmin(), across.argmax()])
+        return np.concatenate((start[edges], end[edges]))
     return np.where((along > along.mean())[:, None], end, start)
 
 
