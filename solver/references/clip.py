@@ -51,6 +51,7 @@ STEP_SOON = 0.5       # s, a foot that lifts within this time can step after a p
 LIMIT_ROOM = 0.02     # rad, default limits contain the clip with this much room
 PERSON = 0.85         # m, the leg of one whose motion is smoothed as the dial says
 BEGINNING, LEVEL = 0.5, 0.005   # s, m: ground is level where it differs no more under the soles, so long
+INSIDE = 0.06         # leg lengths: feet so deep in level ground are not meant to be there
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +260,10 @@ def _odd(scene: Scene, character: Character) -> list[Note]:
     if not SMALLEST < character.leg_length < LARGEST:
         notes.append(Note("warning", f"The character's legs are {character.leg_length:.3g} m long. "
                           "Check the unit scale."))
+    inside = _inside(scene, character)
+    if inside > INSIDE * character.leg_length:
+        notes.append(Note("warning", f"The character stands {100 * inside:.0f} cm inside the ground: set the ground's "
+                          "height, or move the character."))
     for push in scene.pushes:
         if push.times[-1] <= start or push.times[0] >= end:
             notes.append(Note("warning", f"The push on {push.body} lies outside the frame range and does nothing.",
@@ -268,6 +273,18 @@ def _odd(scene: Scene, character: Character) -> list[Note]:
             notes.append(Note("warning", f"The load on {load.body} lies outside the frame range and does nothing.",
                               bone=load.body))
     return notes
+
+
+def _inside(scene: Scene, character: Character) -> float:
+    """m, how deep in level ground, which nothing is planned onto, the feet's lowest bones are most of the time."""
+    terrain, (first, last) = scene.terrain, scene.range
+    feet = np.array([i for i, role in enumerate(character.roles) if role in ("foot", "toe")], dtype=np.intp)
+    if not isinstance(terrain, Plane) or not terrain.is_level or not len(feet):
+        return 0.0
+    motion = scene.motion.part(first, last + 1)
+    local = np.concatenate((np.zeros((len(feet), 3)), character.tips[feet]))
+    paths = point_paths(Tree(character), shape_of(character, motion), motion, np.tile(feet, 2), local)
+    return float(terrain.point[2] - np.median(paths[..., 2].min(1)))
 
 
 def _is_own_ground(terrain: Terrain, ground: float) -> bool:
