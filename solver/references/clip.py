@@ -37,6 +37,7 @@ from ..physics.soles import BALL_HEIGHT, calibrated_points
 from ..physics.trajectory import com_path, point_paths
 from ..physics.tree import Tree
 from .ground_plan import plan
+from .underfoot import climbed
 
 STEP_RATE = 60.0      # Hz: coarser steps respond visibly differently to the same push (of a person)
 RUN = 64              # steps whose quantities are computed together
@@ -135,7 +136,10 @@ class Clip:
         if isinstance(self.terrain, Plane):
             return
         touching = self.schedule.touching
-        over = np.isfinite(self.terrain.height_over(self.paths[..., :2], self.times).z)
+        ways = self.paths[..., :2]
+        z = (climbed(self.terrain, ways, self.times, self.ground) if self.terrain.is_still else    # a roof is no ground
+             self.terrain.height_over(ways, self.times).z)             # moving ground takes the feet elsewhere
+        over = z > -np.inf
         bare = touching & ~over
         if bare.any():
             k = int(np.flatnonzero(bare.any(1))[0])

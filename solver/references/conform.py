@@ -14,6 +14,7 @@ from ..model.terrain import Terrain
 from ..numerics import rotation
 from ..numerics.bounded_curve import bounded_curve
 from ..physics.soles import sole_samples
+from .underfoot import CEILING
 
 MOST = 0.09      # m: so much of an unevenness is followed ...
 EDGE = 0.12      # m: ... and more than this is none
@@ -30,7 +31,7 @@ def conform(times: Array, soles: Array, keyed: Array, turn: Array, standing: Boo
     out = rotation.rotate(turn, np.tile(np.array([0.0, 0.0, 1.0]), (len(times), 1)))
     if not len(run):
         return np.zeros((len(times), 3))
-    h = terrain.height_over(there[run, :, :2], times[run], float(there[run, :, 2].max()) + 0.5).z
+    h = terrain.height_over(there[run, :, :2], times[run], there[run, :, 2].max(1, keepdims=True) + CEILING).z
     clear = np.where(np.isfinite(h), there[run, :, 2] - h, np.inf).min(1)
     own = np.maximum((rest[run, :, 2] - ground).min(1), 0.0)
     change = (own - clear) * out[run, 2]

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..model.arrays import Array
 from ..model.terrain import Terrain
+from .underfoot import WALL, reachable
 
 STRAY = 0.06                  # m away that cost one
 APART = 0.03                  # m that a shank is too long or too short
@@ -35,7 +36,7 @@ def walled(tried: Tried, terrain: Terrain, time: float) -> Array:
     """Ground around the sole that is higher than the sole's plane: a riser too close."""
     ring = _ring(tried)
     around = tried.places[:, None, :2] + ring
-    above = terrain.height(around.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
+    above = _heights(tried, terrain, time, around)
     slope = -tried.normals[:, :2] / tried.normals[:, 2:]
     plane = tried.places[:, 2:] + np.einsum("nk,mk->nm", slope, ring)
     over = np.where(np.isfinite(above), above - plane, 0.0)
@@ -53,7 +54,7 @@ def room(tried: Tried, terrain: Terrain, time: float, towards: Array, steepness:
 def brink(tried: Tried, terrain: Terrain, time: float, ahead: Array, following: Array) -> Array:
     """Tread left ahead of the toes where the next step, to `following` (3,), goes far down: the shin would lean over
     it and cut its edge."""
-    under = float(terrain.height(following[None, :2], time).z[0])
+    under = float(reachable(terrain, following[None, :2], time, float(tried.places[:, 2].max()))[0])
     if not np.isfinite(under):
         return np.zeros(len(tried.places))
     beyond = np.linspace(0.0, TREAD, 12)
@@ -80,18 +81,24 @@ def edged(tried: Tried, terrain: Terrain, time: float, away: Array) -> Array:
     """Ground that rises above the line to where the other end of the shank is, `away` (n, 2): an edge would cut it."""
     share = np.linspace(0.0, 1.0, 12)
     spots = tried.places[:, None, :2] + share[:, None] * away[:, None]
-    h = terrain.height(spots.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
+    h = _heights(tried, terrain, time, spots)
     over = h - tried.places[:, 2:] - share * (h[:, -1:] - tried.places[:, 2:])
     return np.asarray((np.maximum(np.where(np.isfinite(over), over, 0.0), 0.0).max(1) / EDGE) ** 2)
 
 
 def torn(tried: Tried, terrain: Terrain, time: float) -> Array:
     """A sole half on a platform, or at its very edge: its ground moves in two ways."""
-    spots = (tried.places[:, None, :2] + _ring(tried)).reshape(-1, 2)
-    z = terrain.height(spots, time).z
-    v = terrain.probe(np.concatenate((spots, np.where(np.isfinite(z), z, 0.0)[:, None]), axis=1), time).velocity
-    v = v.reshape(len(tried.places), -1, 3)
+    spots = tried.places[:, None, :2] + _ring(tried)
+    z = _heights(tried, terrain, time, spots)
+    seen = np.concatenate((spots, np.where(np.isfinite(z), z, 0.0)[..., None]), axis=-1)
+    v = terrain.probe(seen.reshape(-1, 3), time).velocity.reshape(seen.shape)
     return np.asarray((np.linalg.norm(np.ptp(v, axis=1), axis=-1) / TORN) ** 2)
+
+
+def _heights(tried: Tried, terrain: Terrain, time: float, spots: Array) -> Array:
+    """(n, m) m, of the ground at spots (n, m, 2) around the places; a wall counts as just too high to climb."""
+    level = np.repeat(tried.places[:, 2], spots.shape[1])
+    return np.minimum(reachable(terrain, spots.reshape(-1, 2), time, level), level + WALL).reshape(spots.shape[:2])
 
 
 def _ring(tried: Tried) -> Array:
@@ -103,6 +110,6 @@ def _beyond(tried: Tried, terrain: Terrain, time: float, towards: Array, beyond:
     """(n, b) m, how much higher than the sole's plane the ground is so far beyond the sole's end."""
     away = float((tried.print_ @ towards).max()) + beyond
     spots = tried.places[:, None, :2] + away[:, None] * towards
-    h = terrain.height(spots.reshape(-1, 2), time).z.reshape(len(tried.places), -1)
+    h = _heights(tried, terrain, time, spots)
     climb = -(tried.normals[:, :2] @ towards) / np.maximum(tried.normals[:, 2], 0.1)
     return np.asarray(h - tried.places[:, 2:3] - climb[:, None] * away)

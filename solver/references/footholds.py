@@ -16,6 +16,7 @@ from ..model.terrain import Terrain
 from ..numerics import rotation
 from ..numerics.qp import InfeasibleError, UnsolvedError, solve_qp
 from .foothold_costs import Tried, apart, brink, edged, room, torn, walled
+from .underfoot import CEILING, reachable
 from .way import Way
 
 ALONG = np.arange(-0.24, 0.241, 0.06)      # m, shifts tried along the way ...
@@ -27,7 +28,6 @@ FAR_TOGETHER = 0.25                                 # ... to whom so much costs 
 GENTLE = np.radians(30.0)
 STEEPEST = np.radians(50.0)
 FINE, SETTLES = (5, 9), 2                  # samples across and along a sole, how often it is tilted anew
-UNDER = 0.5                                # m: ground this much higher is a ceiling
 PAD = 0.02                                 # m
 SLIDES = 0.08                              # m that a limb moves while it is down
 MARK = 1e-3                                # m, between the marks that show how moving ground turns
@@ -190,12 +190,13 @@ class Weighed:
     cost: Array     # (n,)
 
 
-def weigh(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool, following: Stance | None = None,
-          joining: Stance | None = None, partner: Foothold | None = None,
+def weigh(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool, level: float,
+          following: Stance | None = None, joining: Stance | None = None, partner: Foothold | None = None,
           together: bool = False) -> Weighed:
-    """Places near where the way leads a stance, and what they cost on their own. `following` is the next one to stand
-    after it, of another limb; `joining` is where the same leg will stand as well, with its foot or its knee; `partner`
-    is where it stands already and takes the places along. Limbs that are shifted `together` may go farther."""
+    """Places near where the way leads a stance, onto ground about as high as `level`, and what they cost on their own.
+    `following` is the next one to stand after it, of another limb; `joining` is where the same leg will stand as well,
+    with its foot or its knee; `partner` is where it stands already and takes the places along. Limbs that are shifted
+    `together` may go farther."""
     stance, time = keyed.on(way), float(times[keyed.first])
     if partner is not None:                                    # a leg that kneels is shifted as a whole
         led = way.moved(keyed.first, partner.stance.centre, (partner.stance.first + partner.stance.last) // 2)
@@ -209,8 +210,10 @@ def weigh(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool, 
     if together:
         along, across = (g.ravel() for g in np.meshgrid(ALONG_TOGETHER, ACROSS))
         far = FAR_TOGETHER
+    if reachable(terrain, stance.centre[None, :2], time, level)[0] == np.inf:      # in a wall no place is better
+        along, across = np.zeros((2, 1))
     shifts = along[:, None] * stance.ahead + across[:, None] * side
-    tried, cost = _resting(stance, terrain, time, shifts)
+    tried, cost = _resting(stance, terrain, time, shifts, level)
     cost = cost + walled(tried, terrain, time) + (along / far) ** 2 + (SIDEWAYS * across / (scale * FAR)) ** 2
     if not terrain.is_still:
         cost = cost + torn(tried, terrain, time)
@@ -248,10 +251,10 @@ def stand(weighed: Weighed, n: int, keyed: Stance, way: Way, partner: Foothold |
     return _standing(keyed, way, place, weighed.tried.normals[n], terrain, times)
 
 
-def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool,
+def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool, level: float,
            following: Stance | None = None, partner: Foothold | None = None, joining: Stance | None = None) -> Foothold:
     """The cheapest foothold near where the way leads the old one."""
-    weighed = weigh(keyed, way, terrain, times, knees, following, joining, partner)
+    weighed = weigh(keyed, way, terrain, times, knees, level, following, joining, partner)
     cost = weighed.cost if partner is None else weighed.cost + fit(weighed, keyed, partner, terrain, times)
     return stand(weighed, int(np.argmin(cost)), keyed, way, partner, terrain, times)
 
@@ -288,7 +291,7 @@ def _fitted(place: Array, start: Array, length: float, terrain: Terrain, time: f
     for _ in range(FITS):
         climb = float(np.clip(out[2] - start[2], -0.9 * length, 0.9 * length))
         spot = start[:2] + np.sqrt(length * length - climb * climb) * towards
-        z = float(terrain.height(spot[None], time, float(place[2]) + UNDER).z[0])
+        z = float(terrain.height(spot[None], time, float(place[2]) + CEILING).z[0])
         if not np.isfinite(z) or abs(z - place[2]) > SAME_TREAD * length:
             return place
         out = np.append(spot, z)
@@ -331,7 +334,7 @@ def _ridden(stance: Stance, place: Array, turn: Array, terrain: Terrain, times: 
 
 def _sunk(terrain: Terrain, places: Array, times: Array) -> Array:
     """(n,) m, how deep under the ground places (n, 3) are at times (n,)."""
-    below = places[:, 2:] + UNDER
+    below = places[:, 2:] + CEILING
     return np.asarray(terrain.height_over(places[:, None, :2], times, below).z[:, 0] - places[:, 2])
 
 
@@ -346,7 +349,7 @@ def _settled(stance: Stance, place: Array, normal: Array, terrain: Terrain, time
     for _ in range(SETTLES):
         turn = rotation.between(np.array([0.0, 0.0, 1.0]), normal)
         samples = rotation.rotate(np.tile(turn, (len(fine), 1)), np.pad(fine, ((0, 0), (0, 1))))[:, :2]
-        h = terrain.height(place[:2] + samples, time, float(place[2]) + UNDER).z
+        h = terrain.height(place[:2] + samples, time, float(place[2]) + CEILING).z
         if not np.isfinite(h).all():
             return place, normal
         design = np.concatenate((np.ones((len(h), 1)), samples), axis=1)
@@ -362,15 +365,15 @@ def _settled(stance: Stance, place: Array, normal: Array, terrain: Terrain, time
     return place, normal
 
 
-def _resting(stance: Stance, terrain: Terrain, time: float, shifts: Array) -> tuple[Tried, Array]:
+def _resting(stance: Stance, terrain: Terrain, time: float, shifts: Array, level: float) -> tuple[Tried, Array]:
     """The planes on which the print rests at the shifted places (least squares, raised until nothing is above), and
     what their gaps and tilts cost (n,)."""
     samples, count = stance.print_, len(shifts)
     spots = stance.centre[:2] + shifts[:, None] + samples                            # (n, m, 2)
-    h = terrain.height(spots.reshape(-1, 2), time).z.reshape(count, -1)
-    missing = ~np.isfinite(h)
+    h = reachable(terrain, spots.reshape(-1, 2), time, level).reshape(count, -1)
+    missing = ~np.isfinite(h)                                                        # or walled up
     h = np.where(missing, np.where(missing, np.inf, h).min(1, keepdims=True), h)
-    h = np.where(np.isfinite(h), h, stance.centre[2])
+    h = np.where(np.isfinite(h), h, level)
     design = np.concatenate((np.ones((len(samples), 1)), samples), axis=1)
     ridge = np.diag([0.0, 1e-9, 1e-9]) + 1e-12 * np.eye(3)
     fit = np.linalg.solve(design.T @ design + ridge, design.T @ h.T).T               # (n, 3)

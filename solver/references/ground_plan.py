@@ -29,6 +29,7 @@ from .heel_rise import Heel, heel_of
 from .laying import lay
 from .limbs import put, toe_of
 from .mend import mend
+from .obstacles import said
 from .related import partners_of
 from .swings import Limb, travel
 from .way import Way, shortened
@@ -76,7 +77,7 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
                                             paths, partners_of(tree.character, anchors))
     new, turns = ends
     if way.is_straight and _is_same(new, joints, turns):
-        return GroundPlan(motion, keyed, ())
+        return GroundPlan(motion, keyed, tuple(said(tree, shape, motion, motion, terrain, ground)))
 
     soles = _soles(points.limb, new, turns, joints, paths)
     planned, stays = body.motion, touching
@@ -101,6 +102,7 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
             break
     there = point_paths(tree, shape, planned, points.link, shape.points)
     notes += _hovering(tree.character, there, paths, touching, planned.times, terrain, ground)
+    notes += said(tree, shape, motion, planned, terrain, ground)
     return GroundPlan(planned, _still_touching(tree, shape, planned, stays, paths, soles, terrain, ground),
                       tuple(notes))
 

@@ -8,7 +8,7 @@ from ..model.arrays import Array
 from ..model.terrain import Terrain
 from ..numerics import rotation
 from .footholds import Foothold, Stance, again, choose
-from .related import before_of, following_of, joining_of, partner_of
+from .related import before_of, following_of, joining_of, level_of, partner_of
 from .together import choose_together
 from .way import Way
 
@@ -24,7 +24,8 @@ def lay(stances: list[Stance], terrain: Terrain, times: Array, short: Array, on_
     def put_down(stance: Stance) -> None:
         before = before_of(stance, holds)
         same = None if before is None else again(before, stance, terrain, times)
-        holds.append(same or choose(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)],
+        holds.append(same or choose(stance, way, terrain, times, on_foot[stance.limb],
+                                    level_of(stance.on(way), holds, terrain, times), after[id(stance)],
                                     partner_of(stance, holds, partners), joining_of(stance, stances, partners, times)))
 
     if terrain.is_still:

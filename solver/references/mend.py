@@ -21,6 +21,8 @@ from ..physics.skin import skin_points
 from ..physics.spacetime import Promises, settle
 from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
+from .obstacles import in_the_way
+from .underfoot import CEILING
 
 # how unwilling each part is to leave the plan, in m2/rad2 (m2/m2 for the root's position)
 STIFF = {"root": 1e-3, "trunk": 1e-3, "neck": 1e-2, "head": 1e-2, "leg": 1e-4, "foot": 1e-4, "toe": 1e-4, "arm": 1e-4,
@@ -68,10 +70,14 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     floor = np.minimum(own, radius + spare)
     there = point_paths(tree, shape, planned, links, local)
     deep = floor - terrain.probe_over(there, times).distance
+    through = in_the_way(there, deep, there[:, :len(points)], touching, terrain, times)
+    through[:, len(points):] |= through[:, len(points):].any(1, keepdims=True)      # then the body minds nothing
+    floor, deep = np.where(through, -np.inf, floor), np.where(through, -np.inf, deep)
     floor[:, :len(points)] = np.where(touching, -np.inf, floor[:, :len(points)])
 
     seen, rests = terrain.probe_over(soles, times), np.minimum(own[:, :len(points)], points.radius)
     inside = rests - seen.distance                              # no part of a foothold is in a riser
+    inside = np.where(in_the_way(soles, inside, soles, touching, terrain, times), 0.0, inside)
     soles = soles + np.where(inside > tolerance.deep, inside, 0.0)[..., None] * seen.normal
     missed = np.where(touching, np.linalg.norm(there[:, :len(points)] - soles, axis=-1), 0.0).max(1)
     jerked = _jerked(there[:, :len(points)] - soles, touching, times)
@@ -122,7 +128,7 @@ def slipping_of(keyed: Array, soles: Array, touching: Bools, terrain: Terrain, t
     out = np.zeros(soles.shape)
     dt = np.diff(times)[:, None]
     moved = np.diff(soles, axis=0) - terrain.probe_over(soles[:-1], times[:-1]).velocity * dt[..., None]
-    up = terrain.height_over(soles[:-1, :, :2], times[:-1]).normal
+    up = terrain.height_over(soles[:-1, :, :2], times[:-1], soles[:-1, :, 2] + CEILING).normal
     along = _along(moved, up)
     far, usual = _size(along), np.diff(keyed, axis=0)
     otherwise = _size(moved) - _size(usual) if turned is None else _size(_along(moved - turned, up))

@@ -8,8 +8,10 @@ import numpy as np
 
 from ..model.arrays import Array
 from ..model.character import Character
+from ..model.terrain import Terrain
 from ..physics.legs import leg_chain
 from .footholds import Foothold, Stance, has_not_stepped
+from .underfoot import level_at, reachable
 
 
 def before_of(stance: Stance, holds: Sequence[Foothold]) -> Foothold | None:
@@ -50,3 +52,18 @@ def following_of(stance: Stance, stances: list[Stance]) -> Stance | None:
     later = [other for other in stances if other.limb != stance.limb and stance.first < other.first <= stance.last + 1
              and (other.centre - stance.centre)[:2] @ stance.ahead > 0.0]
     return min(later, key=lambda other: float(np.linalg.norm((other.centre - stance.centre)[:2])), default=None)
+
+
+def level_of(stance: Stance, holds: Sequence[Foothold], terrain: Terrain, times: Array) -> float:
+    """m, how high the ground of a stance is for who comes from the foothold that was left last, or is nearest of those
+    that are still stood on; at first, from where the clip stands."""
+    k, xy, time = stance.first, stance.centre[None, :2], float(times[stance.first])
+    places = [(min(k, hold.stance.last), hold.place[min(k, hold.stance.last) - hold.stance.first]) for hold in holds
+              if hold.stance.first <= k]
+    if places:
+        _, start = max(places, key=lambda one: (one[0], -float(np.linalg.norm((one[1] - stance.centre)[:2]))))
+        return float(level_at(terrain, xy, time, start[None])[0])
+    z = float(reachable(terrain, xy, time, float(stance.centre[2]))[0])
+    if z == np.inf:                                    # the clip is deep in the ground: it is brought up to it
+        z = float(terrain.height(xy, time).z[0])
+    return z if np.isfinite(z) else float(stance.centre[2])

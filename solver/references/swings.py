@@ -19,6 +19,7 @@ from ..numerics import rotation
 from ..numerics.bounded_curve import bounded_curve
 from ..numerics.qp import InfeasibleError, UnsolvedError, solve_qp
 from .footholds import Foothold
+from .underfoot import CEILING
 
 MARGIN, REACH = 0.03, 0.03     # m: clearance over the ground, and how far around a point it is looked at
 DELAYS = (0.0, 0.4, 0.8, -0.4, -0.8)                               # how far the way ahead lags behind the phase
@@ -86,13 +87,14 @@ def _swing(limb: Limb, run: slice, before: Foothold | None, after: Foothold | No
     """The calmest course between two footholds; with only one known, that foothold's own course, lifted."""
     only = before or after
     assert only is not None
+    below = max(float((before or only).place[-1, 2]), float((after or only).place[0, 2])) + CEILING
     fixed = (before is not None and before.stance.bears, after is not None and after.stance.bears)
     if before is None or after is None:
         place, turn = _held(limb, only, run), np.tile(only.turn[0 if before is None else -1], (run.stop - run.start, 1))
-        need = _need(limb, run, place, turn)
+        need = _need(limb, run, place, turn, below)
         return _lifted(place, need, fixed), turn
     place, turn = _course(limb, run, before, after, 0.0, WINDOWS[0])
-    need = _need(limb, run, place, turn)
+    need = _need(limb, run, place, turn, below)
     change = abs(float((after.place[0] - after.stance.centre)[2] - (before.place[-1] - before.stance.centre)[2]))
     if need.max() <= 1e-9 and change < 0.02:
         return place, turn
@@ -106,7 +108,7 @@ def _swing(limb: Limb, run: slice, before: Foothold | None, after: Foothold | No
         if abs(delay) * 0.25 * stride > limb.detour or _lead(window) * change > limb.detour:
             continue
         place, turn = _course(limb, run, before, after, delay, window, may_wait)
-        need = _need(limb, run, place, turn)
+        need = _need(limb, run, place, turn, below)
         lifted = _lifted(place, need, fixed)
         inside = max(float((need - (lifted - place)[:, 2])[1:-1].max(initial=0.0)), 0.0)
         place = lifted
@@ -163,8 +165,9 @@ def _progress(anchor: Array, start: Array, stop: Array, s: Array) -> Array:
     return np.asarray(inner * gone + (1.0 - inner) * smooth(s))
 
 
-def _need(limb: Limb, run: slice, place: Array, turn: Array) -> Array:
-    """(n,) how much higher the limb must be so that the ground comes no nearer to it than in the clip (or MARGIN)."""
+def _need(limb: Limb, run: slice, place: Array, turn: Array, below: float) -> Array:
+    """(n,) how much higher the limb must be so that the ground comes no nearer to it than in the clip (or MARGIN); what
+    is not `below` is no ground to step over."""
     points, anchor, times = limb.points[run], limb.anchor[run], limb.times[run]
     n = len(times)
     R = rotation.matrix(turn)
@@ -173,7 +176,7 @@ def _need(limb: Limb, run: slice, place: Array, turn: Array) -> Array:
     room = room if limb.may_sink else np.maximum(room, 0.0)
     around = (REACH / MARGIN) * np.maximum(room, 0.0)
     spots = sole[..., None, :2] + around[..., None, None] * AROUND                             # (n, p, 5, 2)
-    h = limb.terrain.height_over(spots.reshape(n, -1, 2), times).z
+    h = limb.terrain.height_over(spots.reshape(n, -1, 2), times, below).z
     h = np.where(np.isfinite(h), h, -np.inf).reshape(spots.shape[:-1]).max(-1)
     return np.asarray((h + room - sole[..., 2]).max(1))
 

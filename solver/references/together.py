@@ -16,7 +16,7 @@ from ..model.arrays import Array
 from ..model.terrain import Terrain
 from .foothold_costs import strayed
 from .footholds import Foothold, Stance, Weighed, again, fit, has_not_stepped, stand, weigh
-from .related import before_of, joining_of, partner_of
+from .related import before_of, joining_of, level_of, partner_of
 from .way import Way
 
 COMPANY = 0.10                  # m between a limb's shift and that of those that stand already, which cost one
@@ -48,7 +48,8 @@ def choose_together(stances: list[Stance], after: dict[int, Stance | None], way:
     id), `partners` the knees and feet of a leg."""
     beam = [_Laid()]
     for stance in stances:
-        weighed = weigh(stance, way, terrain, times, on_foot[stance.limb], after[id(stance)],
+        level = level_of(stance.on(way), beam[0].holds, terrain, times)
+        weighed = weigh(stance, way, terrain, times, on_foot[stance.limb], level, after[id(stance)],
                         joining_of(stance, stances, partners, times), together=True)
         stays = cache(lambda before, stance=stance: again(before, stance, terrain, times))
         fits = cache(lambda partner, stance=stance, weighed=weighed: fit(weighed, stance, partner, terrain, times))

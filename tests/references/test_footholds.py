@@ -22,7 +22,7 @@ def stance_at(x: float) -> Stance:
 
 
 def chosen(x: float, terrain: Terrain, following: Stance | None = None) -> Foothold:
-    return choose(stance_at(x), Way.straight(61), terrain, TIMES, True, following)
+    return choose(stance_at(x), Way.straight(61), terrain, TIMES, True, 0.0, following)
 
 
 def test_before_a_deep_step_down_a_foot_stands_near_the_edge() -> None:
@@ -73,14 +73,14 @@ def knee_at(x: float) -> Stance:
 def test_no_edge_cuts_the_shank_of_who_kneels() -> None:
     """The riser at 0.6 is between where the clip has its foot, at 0.35, and its knee, 0.45 ahead of it."""
     stairs, way = terrains.stairs(0.3), Way.straight(61)
-    foot = choose(stance_at(0.35), way, stairs, TIMES, True, joining=knee_at(0.8))
-    knee = choose(knee_at(0.8), way, stairs, TIMES, False, partner=foot)
+    foot = choose(stance_at(0.35), way, stairs, TIMES, True, 0.0, joining=knee_at(0.8))
+    knee = choose(knee_at(0.8), way, stairs, TIMES, False, 0.0, partner=foot)
 
     def over(foot: Foothold, knee: Foothold) -> float:
         line = foot.place[0] + np.linspace(0.0, 1.0, 100)[:, None] * (knee.place[0] - foot.place[0])
         return float((stairs.height(line[:, :2], 0.0).z - line[:, 2]).max())
 
-    alone = choose(stance_at(0.35), way, stairs, TIMES, True), choose(knee_at(0.8), way, stairs, TIMES, False)
+    alone = choose(stance_at(0.35), way, stairs, TIMES, True, 0.0), choose(knee_at(0.8), way, stairs, TIMES, False, 0.0)
     assert over(foot, knee) < 0.06 < over(*alone)
 
 
@@ -90,6 +90,6 @@ def test_who_slides_while_standing_has_ground_under_all_of_the_way() -> None:
     paths[:, 0, 0] = np.linspace(0.45, 0.75, 61)
     stance, = find_stances(TIMES, np.ones((61, 1), dtype=bool), paths, np.zeros(1, dtype=int), np.array([False]), 0.0)
     assert stance.slides
-    hold = choose(stance, Way.straight(61), terrains.stairs(-0.3), TIMES, False)
+    hold = choose(stance, Way.straight(61), terrains.stairs(-0.3), TIMES, False, 0.0)
     way = hold.moved(slice(None), paths[:, 0])[:, 0]
     assert way.max() < 0.6 or way.min() > 0.6
