@@ -77,7 +77,8 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
 
     seen, rests = terrain.probe_over(soles, times), np.minimum(own[:, :len(points)], points.radius)
     inside = rests - seen.distance                              # no part of a foothold is in a riser
-    inside = np.where(in_the_way(soles, inside, soles, touching, terrain, times), 0.0, inside)
+    inside = np.where(touching, inside, 0.0)
+    inside = np.where(in_the_way(soles, inside, soles, touching, terrain, times), 0.0, inside)    # but in a wall
     soles = soles + np.where(inside > tolerance.deep, inside, 0.0)[..., None] * seen.normal
     missed = np.where(touching, np.linalg.norm(there[:, :len(points)] - soles, axis=-1), 0.0).max(1)
     jerked = _jerked(there[:, :len(points)] - soles, touching, times)

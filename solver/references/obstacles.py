@@ -14,7 +14,7 @@ from ..physics.shape import Shape
 from ..physics.skin import skin_points
 from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
-from .underfoot import level_at
+from .underfoot import CEILING, level_at
 
 INSIDE = 0.01      # m: so deep in something the body is in it
 HIGHER = 0.05      # m: what is so much higher than the ground that leads there does not belong to it
@@ -39,12 +39,20 @@ def in_the_way(places: Array, deep: Array, feet: Array, touching: Bools, terrain
     for some in [rows] if terrain.is_still else rows[:, None]:
         k, part = np.nonzero(found[some])
         xy, time = places[some[k], part, :2], float(times[some[0]])
-        leads = np.maximum(*(level_at(terrain, xy, time, start[some[k]]) for start in (lowest, highest)))
-        found[some[k], part] = terrain.height(xy, time).z > leads + HIGHER
+        found[some[k], part] = _is_unreachable(xy, terrain, time, lowest[some[k]], highest[some[k]])
     if not found.any():
         return found
     dt = float(times[-1] - times[0]) / (len(times) - 1)
     return np.asarray(ndimage.binary_dilation(found, np.ones((2 * int(np.ceil(MOMENT / dt)) + 1, 1))))
+
+
+def _is_unreachable(xy: Array, terrain: Terrain, time: float, *starts: Array) -> Bools:
+    """(n,) whether the ground at places (n, 2) is none that leads there from any of the starts (n, 3)."""
+    h = terrain.height(xy, time).z
+    left = np.flatnonzero(h > np.max(starts, axis=0)[:, 2] + CEILING)          # few, if any: looking costs time
+    for start in starts:
+        left = left[h[left] > level_at(terrain, xy[left], time, start[left]) + HIGHER] if len(left) else left
+    return np.isin(np.arange(len(xy)), left)
 
 
 def said(tree: Tree, shape: Shape, keys: Motion, planned: Motion, terrain: Terrain,
