@@ -19,6 +19,7 @@ from .underfoot import CEILING, level_at
 INSIDE = 0.01      # m: so deep in something the body is in it
 HIGHER = 0.05      # m: what is so much higher than the ground that leads there does not belong to it
 MOMENT = 0.25      # s before the body is in an obstacle, and after
+SOON = 0.5         # s before a foot stands on something, and after
 SAID = 0.05        # m: a part so deep in the ground is worth a sentence
 KNOWN = 0.3        # m: depths beyond this are estimates
 APART = 0.5        # s between two obstacles
@@ -26,15 +27,15 @@ APART = 0.5        # s between two obstacles
 
 def in_the_way(places: Array, deep: Array, feet: Array, touching: Bools, terrain: Terrain, times: Array) -> Bools:
     """(K, S) whether parts of the body at places (K, S, 3), `deep` (K, S) in something, are in an obstacle for who
-    stands with the lowest and the highest of the touching (K, P) points of its feet (K, P, 3), or will be or were a
-    moment ago."""
+    stands with the touching (K, P) points of its feet (K, P, 3), or will be or were a moment ago. What it has just
+    stood on, or will, is none."""
     found = deep > INSIDE
     if not found.any() or not feet.shape[1]:
         return np.zeros(found.shape, dtype=bool)
-    every, stands = np.arange(len(times)), touching | ~touching.any(1, keepdims=True)
-    lowest = feet[every, np.where(stands, feet[..., 2], np.inf).argmin(1)]
-    highest = feet[every, np.where(touching, feet[..., 2], -np.inf).argmax(1)]
-    highest = np.where(touching.any(1, keepdims=True), highest, lowest)
+    dt = float(times[-1] - times[0]) / (len(times) - 1)
+    stands = touching | ~touching.any(1, keepdims=True)
+    lowest = feet[np.arange(len(times)), np.where(stands, feet[..., 2], np.inf).argmin(1)]
+    highest = _highest(np.where(touching[..., None], feet, lowest[:, None]), int(np.ceil(SOON / dt)))
     rows = np.flatnonzero(found.any(1))
     for some in [rows] if terrain.is_still else rows[:, None]:
         k, part = np.nonzero(found[some])
@@ -42,8 +43,15 @@ def in_the_way(places: Array, deep: Array, feet: Array, touching: Bools, terrain
         found[some[k], part] = _is_unreachable(xy, terrain, time, lowest[some[k]], highest[some[k]])
     if not found.any():
         return found
-    dt = float(times[-1] - times[0]) / (len(times) - 1)
     return np.asarray(ndimage.binary_dilation(found, np.ones((2 * int(np.ceil(MOMENT / dt)) + 1, 1))))
+
+
+def _highest(feet: Array, near: int) -> Array:
+    """(K, 3) the highest of all feet (K, P, 3) within so many sub-steps."""
+    top = feet[np.arange(len(feet)), feet[..., 2].argmax(1)]
+    heights = np.pad(top[:, 2], near, constant_values=-np.inf)
+    when = np.lib.stride_tricks.sliding_window_view(heights, 2 * near + 1).argmax(1) - near
+    return np.asarray(top[np.arange(len(feet)) + when])
 
 
 def _is_unreachable(xy: Array, terrain: Terrain, time: float, *starts: Array) -> Bools:
