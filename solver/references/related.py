@@ -13,6 +13,8 @@ from ..physics.legs import leg_chain
 from .footholds import Foothold, Stance, has_not_stepped
 from .underfoot import level_at, reachable
 
+RECENT = 0.3     # s: who has just left a foothold can still come from there
+
 
 def before_of(stance: Stance, holds: Sequence[Foothold]) -> Foothold | None:
     """Where the same limb stood last."""
@@ -55,14 +57,15 @@ def following_of(stance: Stance, stances: list[Stance]) -> Stance | None:
 
 
 def level_of(stance: Stance, holds: Sequence[Foothold], terrain: Terrain, times: Array) -> float:
-    """m, how high the ground of a stance is for who comes from the foothold that was left last, or is nearest of those
-    that are still stood on; at first, from where the clip stands."""
+    """m, how high the ground of a stance is at most for who comes from the footholds that are stood on, or were left
+    last; at first, from where the clip stands."""
     k, xy, time = stance.first, stance.centre[None, :2], float(times[stance.first])
-    places = [(min(k, hold.stance.last), hold.place[min(k, hold.stance.last) - hold.stance.first]) for hold in holds
-              if hold.stance.first <= k]
-    if places:
-        _, start = max(places, key=lambda one: (one[0], -float(np.linalg.norm((one[1] - stance.centre)[:2]))))
-        return float(level_at(terrain, xy, time, start[None])[0])
+    until = [min(k, hold.stance.last) for hold in holds]
+    starts = np.array([hold.place[last - hold.stance.first] for hold, last in zip(holds, until, strict=True)
+                       if times[last] >= times[max(until)] - RECENT])
+    if len(starts):
+        leads = level_at(terrain, np.repeat(xy, len(starts), axis=0), time, starts)
+        return float(max(leads.max(), starts[:, 2].max()))         # it may stay on a platform that ends before it
     z = float(reachable(terrain, xy, time, float(stance.centre[2]))[0])
     if z == np.inf:                                    # the clip is deep in the ground: it is brought up to it
         z = float(terrain.height(xy, time).z[0])

@@ -14,7 +14,7 @@ from ..model.terrain import Terrain
 
 CEILING = 0.6    # m: ground so much higher is overhead if there is room beneath it ...
 WALL = 1.0       # m: ... and none of it is climbed that is higher than this
-KNEE = 0.3       # m: where one looks for that room
+KNEE = 0.5       # m: where one looks for that room
 STRIDE = 0.1     # m between the places that are looked at along a way
 FARTHEST = 400   # of them
 
