@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model.arrays import Array, Bools
+from ..model.arrays import Array, Bools, Ints
 from ..model.character import Character, ContactPoints, Limb
 from ..model.motion import Motion
 from .shape import shape_of
@@ -25,6 +25,7 @@ SUNK = 0.02            # how far the lowest parts may be under the ground for lo
 MAX_TILT = np.cos(np.radians(35.0))
 MAX_ANKLE = 0.16
 LOW = 0.2              # hands and knees below this height may carry
+MIDDLES = (0.2, 0.35, 0.5, 0.65, 0.8)   # of the way from heels to toes
 REACH = 0.45           # hands and knees that never come this low get no points
 
 
@@ -35,6 +36,22 @@ def sole_samples(points: Array, across: int = 3, along: int = 7) -> Array:
     u, v = (g.reshape(-1, 1) for g in np.meshgrid(np.linspace(0, 1, across), np.linspace(0, 1, along)))
     a, b, c, d = (points[:, n:n + 1] for n in range(4))
     return np.asarray((1 - v) * ((1 - u) * a + u * b) + v * ((1 - u) * c + u * d))
+
+
+def sole_middles(character: Character) -> tuple[Ints, Array, Ints]:
+    """(links (n,), places in them (n, 3), limbs (n,)) of points between heels and toes, of soles of four points."""
+    points = character.points
+    links, places, limbs = [], [], []
+    for n in range(len(points.limbs)):
+        own = np.flatnonzero(points.limb == n)
+        if len(own) == 4:
+            heel = int(points.link[own[0]])
+            rest = character.rest_positions[points.link[own]] + points.position[own]
+            for share in MIDDLES:
+                links += [heel, heel]
+                places += list((1.0 - share) * rest[:2] + share * rest[2:] - character.rest_positions[heel])
+                limbs += [n, n]
+    return np.array(links, dtype=np.intp), np.array(places).reshape(-1, 3), np.array(limbs, dtype=np.intp)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ..model.terrain import Terrain
 from ..numerics import rotation
 from ..physics.shape import Shape
 from ..physics.skin import skin_points
+from ..physics.soles import sole_middles
 from ..physics.spacetime import Promises, settle
 from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
@@ -58,12 +59,12 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     """The planned motion with its touching (K, P) points at their places on the footholds, `soles` (K, P, 3). Only
     frames that are free (K,) change; all are, if not told. Some may be known to be wrong (K,) already."""
     character, points, times = tree.character, tree.character.points, planned.times
-    skin = skin_points(character)
-    others = np.flatnonzero(~skin.is_sole)
-    links = np.concatenate((points.link, skin.link[others]))
-    local = np.concatenate((shape.points, np.broadcast_to(skin.position[others], shape.points.shape[:-2] +
-                                                          (len(others), 3))), axis=-2)
-    radius = np.concatenate((points.radius, skin.radius[others]))
+    skin, (middle_links, middles, feet) = skin_points(character), sole_middles(character)
+    used = np.flatnonzero(~skin.is_sole)
+    others = np.concatenate((skin.position[used], middles))
+    links = np.concatenate((points.link, skin.link[used], middle_links))
+    local = np.concatenate((shape.points, np.broadcast_to(others, shape.points.shape[:-2] + others.shape)), axis=-2)
+    radius = np.concatenate((points.radius, skin.radius[used], np.zeros(len(middles))))
     keyed = point_paths(tree, shape, keys, links, local)
     own, own_points = keyed[..., 2] - ground, keyed[:, :len(points)]
     spare = np.concatenate((np.full(len(points), SPARE), np.full(len(others), -tolerance.graze)))
@@ -74,6 +75,9 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     through[:, len(points):] |= through[:, len(points):].any(1, keepdims=True)      # then the body minds nothing
     floor, deep = np.where(through, -np.inf, floor), np.where(through, -np.inf, deep)
     floor[:, :len(points)] = np.where(touching, -np.inf, floor[:, :len(points)])
+    for n, foot in enumerate(feet, len(points) + len(used)):       # a sole that stands may rest on a bump
+        stands = touching[:, points.limb == foot].any(1)
+        floor[stands, n] = deep[stands, n] = -np.inf
 
     seen, rests = terrain.probe_over(soles, times), np.minimum(own[:, :len(points)], points.radius)
     inside = rests - seen.distance                              # no part of a foothold is in a riser
