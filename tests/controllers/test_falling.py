@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solver import Character, Load, Motion, Plane, Push, Scene, State, Terrain
+from solver import Character, Load, Motion, Moving, Plane, Push, Scene, State, Terrain, TriangleMesh, Union
 from solver.controllers.falling import LIMP, TENSE, USUAL, Falling, FallStep, Settings
 from solver.model.character import ContactPoints, Limb
 from solver.numerics import rotation
@@ -184,6 +184,19 @@ def block_on(terrain: Terrain, tilt: float = 0.0, height: float = 0.0, seconds: 
     frames = round(60 * seconds) + 1
     return Scene(character, Motion(np.arange(frames) / 60.0, np.tile(normal * (half[2] + height), (frames, 1)),
                                    np.tile(turn, (frames, 1, 1))), terrain)
+
+
+@pytest.mark.parametrize("speed", [0.02, 0.045])
+def test_a_slow_wall_pushes_a_sleeper_along(speed: float) -> None:
+    """Too slow for the body as a whole to be thrown about by it, but it must not go through."""
+    wall = Moving(TriangleMesh(*terrains.box((0.98, 0.0, 0.25), (1.0, 3.0, 0.5))), np.array([1.0, 4.0]),
+                  np.array([[0.0, 0.0, 0.0], [-3.0 * speed, 0.0, 0.0]]))
+    fall = let_go(block_on(Union((Plane.level(), wall)), seconds=4.0), 0.0, Settings(release=0.0), until=4.0, after=9.0,
+                  shove=(2.0, 0.0, 0.0))    # it slides away from its keys, and comes to rest just before the wall
+    assert "rest" in [step.phase for step in fall.steps]
+    assert fall.depths().max() < 0.1 * DEEP
+    way = fall.states[-1].position[0] - fall.states[60].position[0]
+    assert way < -0.5 * 3.0 * speed
 
 
 def slope(tilt: float, friction: float) -> Plane:

@@ -24,6 +24,8 @@ PATIENCE = 1.0         # s: who is slow for so long on knees and head, or still 
 CERTAIN = 4.0          # s: who is so slow for so long rests in any case
 STABLE = 0.01          # m/s2: who would gain more speed than this with its joints locked does not rest yet
 UNEASY = 0.05          # m/s: a sleeper on moving ground that would slip this fast wakes up
+ROUNDING = 1e-6        # m/s
+CREEP, DENT = 2e-3, 3e-3   # m/s, m: ground that comes into a sleeper faster, or has come deeper, wakes it
 
 
 class Rest:
@@ -72,21 +74,28 @@ class Rest:
         else:
             self._slow = self._tried = 0.0
         wait = REST_TIME if is_down else PATIENCE
-        rests = self._slow > wait and self._tried < self._slow
+        rests = self._slow > wait and self._tried < self._slow and not self._is_pressed(now, ground, carried, dt)
         if rests and self._fading == 0.0 and self._slow < CERTAIN and not self._is_stable(now, ground, carried, dt):
             rests, self._tried = False, self._slow + REST_TIME  # slow, but on its way: look again later
         self._fading = self._fading + dt if rests else 0.0
         return carried + max(0.0, 1.0 - self._fading / REST_FADE) * own if rests else v
 
     def lying(self, now: Moment, ground: Ground, dt: float) -> tuple[Ints, Contacts, Impact, Array] | None:
-        """(spheres, contacts, what they do, velocity) of a sleeper on the ground that carries it; None if it slips."""
+        """(spheres, contacts, what they do, velocity) of a sleeper on the ground that carries it; None if it slips,
+        or if ground comes into it."""
         near, contacts, impact = self._locked(now, ground, now.state.velocity, dt)
         if not len(near) or ground.gap[near].max() > 10.0 * TOUCH:
             return None
         v = self._carried(now, ground, near, impact.impulses)
-        if np.abs(impact.velocities[0] - v[:6])[:3].max() > UNEASY:
+        if np.abs(impact.velocities[0] - v[:6])[:3].max() > UNEASY or self._is_pressed(now, ground, v, dt):
             return None
         return near, contacts, impact, _ride(now, v, dt) if v.any() else v
+
+    def _is_pressed(self, now: Moment, ground: Ground, v: Array, dt: float) -> bool:
+        """Whether ground comes into a body that moves as v: a wall at its side does not carry it, but moves it on."""
+        rate = self._touch.rate(now, ground, v)
+        reached = ground.gap + dt * rate < 0.0
+        return bool((reached & ((rate < -CREEP) | ((rate < -ROUNDING) & (ground.gap < -DENT)))).any())
 
     def _carried(self, now: Moment, ground: Ground, near: Ints, impulses: Array) -> Array:
         """(nv,) velocity of a body that rides on the ground under it: the twist that fits the touched surface best."""
