@@ -2,8 +2,9 @@
 
 A blend, not an acted motion: joints go straight from the pose they lie in to the moving keys, the feet are put where
 the clip will have them and stay there while the legs straighten, and the root is raised as far as no part of the skin
-goes under the ground. With u from 0 to 1 over the time given, and q(u) a quintic without speed or acceleration at its
-ends,
+goes under the ground. Where that is not enough (a thigh against a riser is not helped by going up), the whole path is
+settled out of the ground at once. With u from 0 to 1 over the time given, and q(u) a quintic without speed or
+acceleration at its ends,
 
     r_j = (1 - q(u)) r_j,fallen + q(u) r_j*(t)        rotation vectors: within the limits if both ends are
 
@@ -26,7 +27,9 @@ from ..physics.legs import leg_chain, step_to
 from ..physics.limits import JointLimits
 from ..physics.shape import Shape
 from ..physics.skin import Skin
+from ..physics.spacetime import Promises, settle
 from .clip import Clip
+from .mend import ROOT_PLACE, STIFF
 
 COAST = 0.15              # s in which speed left from the fall dies out
 UPRIGHT = 0.75            # of the time: the root has turned
@@ -40,6 +43,10 @@ FOLD = 0.9                # rad that knees bend on the way, at most
 CLEAR = 0.06              # leg lengths a foot is lifted on its way
 REACH, SOFT = 0.95, 0.93   # of a leg's length: the root follows, and the knee does not snap straight
 CALM = 0.2                # s over which the root's detours are smoothed
+DEEP, SPARE = 0.004, 0.002   # m: a path that goes deeper is settled, and then goes no deeper than this
+SOOTHE = 0.07             # s: what is settled changes as smoothly as this
+HURRY = 1.1               # times the fastest joint of the path there was
+HELD = 2                  # frames at either end that settling leaves alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +96,8 @@ def plan_rise(clip: Clip, skin: Skin, limits: JointLimits, state: State, k: int,
     positions = motion.positions + on_the_way * (lifted - motion.positions)
     positions[0], rotations[0] = state.position, state.rotations
     positions[-1], rotations[-1] = clip.positions[end], clip.rotations[end]
-    return Rise(positions, rotations, float(np.linalg.norm((keys_x[-1] - state.position)[:2])))
+    motion = _settled(clip, skin, shape, motion.with_poses(positions, rotations), feet, u)
+    return Rise(motion.positions, motion.rotations, float(np.linalg.norm((keys_x[-1] - state.position)[:2])))
 
 
 class _Foot:
@@ -255,19 +263,56 @@ def _within_reach(clip: Clip, shape: Shape, motion: Motion, feet: list[_Foot], t
 def _above_ground(clip: Clip, skin: Skin, shape: Shape, stepped: Motion, motion: Motion, times: Array,
                   u: Array) -> Motion:
     """The root is raised as far as parts of the body would be deeper in the ground than at both ends."""
-    pose = forward(clip.tree, shape.offsets, stepped.positions, stepped.rotations)
-    scales = motion.scales
-    local = skin.position if scales is None else scales[:, skin.link] * skin.position
-    gap = _distances(clip, place(pose, skin.link, local), stepped.times) - skin.radius
-    end = np.maximum(-gap[[0, -1]], 0.0)
-    share = _quintic(u)[:, None]
-    depth = np.maximum(-gap - (1.0 - share) * end[0] - share * end[1], 0.0)
+    depth = np.maximum(_depths(clip, skin, shape, stepped, u)[0], 0.0)
     if stepped is not motion:
         depth = depth[:, ~skin.is_sole]            # soles are put above the ground by themselves
     depth = depth.max(1, initial=0.0)
     positions = motion.positions.copy()
     positions[:, 2] += _cover(depth, stepped.times, u)
     return motion.with_poses(positions, motion.rotations)
+
+
+def _depths(clip: Clip, skin: Skin, shape: Shape, motion: Motion, u: Array) -> tuple[Array, Array]:
+    """(F, S) m by which the skin is deeper in the ground than is allowed, and what is: what it is at both ends."""
+    pose = forward(clip.tree, shape.offsets, motion.positions, motion.rotations)
+    gap = _distances(clip, place(pose, skin.link, _local(skin, motion)), motion.times) - skin.radius
+    end = np.maximum(-gap[[0, -1]], 0.0)
+    share = _quintic(u)[:, None]
+    allowed = (1.0 - share) * end[0] + share * end[1]
+    return -gap - allowed, allowed
+
+
+def _local(skin: Skin, motion: Motion) -> Array:
+    return skin.position if motion.scales is None else motion.scales[:, skin.link] * skin.position
+
+
+def _settled(clip: Clip, skin: Skin, shape: Shape, motion: Motion, feet: list[_Foot], u: Array) -> Motion:
+    """All of the path out of the ground, its ends untouched, feet that have arrived where they are."""
+    depth, allowed = _depths(clip, skin, shape, motion, u)
+    if depth.max() < DEEP or len(u) <= 2 * HELD + 1:
+        return motion
+    tree, times = clip.tree, motion.times
+    local = _local(skin, motion)
+    places = place(forward(tree, shape.offsets, motion.positions, motion.rotations), skin.link, local)
+    stands = np.isin(skin.point, np.concatenate([foot.points for foot in feet])) if feet else np.zeros(len(skin), bool)
+    weights = (stands & (u >= GATHER[1])[:, None] & (depth < SPARE)).astype(float)
+    turns = np.linalg.norm(rotation.subtract(motion.rotations[1:, 1:], motion.rotations[:-1, 1:]), axis=-1)
+    stiffness = np.array([STIFF.get(role, 1e-2) for role in clip.character.roles])[tree.dof_link]
+    stiffness[:3] = ROOT_PLACE
+
+    def distances(x: Array) -> tuple[Array, Array]:
+        seen = clip.terrain.probe_over(x, times)
+        return seen.distance, seen.normal
+
+    promises = Promises(skin.link, local, places, weights, distances, skin.radius - allowed - SPARE,
+                        HURRY * float(turns.max(initial=0.0)), clip.lower[:, 0], clip.upper[:, 0])
+    inner = slice(HELD, len(u) - HELD)
+    fixed = np.ones(len(u), dtype=bool)
+    fixed[inner] = False
+    out = settle(tree, shape, motion, promises, stiffness, SOOTHE * (len(u) - 1) / float(times[-1] - times[0]), fixed)
+    positions, rotations = motion.positions.copy(), motion.rotations.copy()
+    positions[inner], rotations[inner] = out.positions[inner], out.rotations[inner]
+    return motion.with_poses(positions, rotations)
 
 
 def _cover(depth: Array, times: Array, u: Array) -> Array:

@@ -309,9 +309,9 @@ def test_the_notes_say_when_it_was_let_go_and_came_to_rest() -> None:
 # ---------------------------------------------------------------------------------------------------------- rising
 
 def get_up(character: Character, motion: Motion, start: float, push: Push, seconds: float,
-           ) -> tuple[Fall, int, list[State], list[FallStep]]:
+           terrain: Terrain | None = None) -> tuple[Fall, int, list[State], list[FallStep]]:
     """(the fall, sub-step of rising, states and steps of rising)."""
-    fall = let_go(Scene(character, motion, pushes=(push,)), start, after=0.2)
+    fall = let_go(Scene(character, motion, terrain, pushes=(push,)), start, after=0.2)
     falling, state = fall.falling, fall.states[-1]
     k = begin = fall.first + len(fall.steps)
     falling.rise(k, seconds)
@@ -363,6 +363,21 @@ def test_who_gets_up_is_back_on_the_keys(name: str, rate: int) -> None:
         assert (depths(fall, state, begin + n) - allowed).max() < DEEP
     for step in steps:
         assert np.isfinite(step.torque).all() and np.isfinite(step.aid).all()
+
+
+@pytest.mark.parametrize("ground", [
+    terrains.stairs(0.3, 0.5), pytest.param(terrains.stairs(-0.3, 0.5), marks=pytest.mark.exhaustive),
+    pytest.param(terrains.slope(-35.0), marks=pytest.mark.exhaustive)], ids=["up", "down", "slope"])
+def test_who_gets_up_from_stairs_does_not_go_through_them(ground: Terrain) -> None:
+    character, motion = synthetic.walk(rate=24, duration=1.5)
+    nothing = Push.constant("chest", (0.0, 0.0, 0.0), 0.4, LASTS)
+    fall, begin, states, steps = get_up(character, waiting(motion, 0.4, 9.0), 0.4, nothing, 1.5, ground)
+    followed, end = fall.clip, begin + len(steps)
+    assert max(depths(fall, state, begin + n).max() for n, state in enumerate(states)) < 0.5 * DEEP
+    assert np.abs(rotation.subtract(states[-1].rotations, followed.rotations[end])).max() < PLAYBACK
+    assert np.abs(states[-1].position - followed.positions[end]).max() < PLAYBACK
+    assert max(float(np.abs(state.velocity[6:]).max()) for state in states) < 10.0
+    assert max(fall.falling.limits.excess(state.rotations) for state in states) < 0.1
 
 
 def test_feet_stand_still_while_the_body_rises_over_them() -> None:
