@@ -1,6 +1,7 @@
 """The director: who acts at each sub-step, from the keys' controller to the fall and back.
 
     follow --let go--> fall --still--> rest --after a while--> rise --on the keys--> follow
+                         ^------------------ let go again -------------'
 
 It is a controller itself, so the clock knows nothing of falls. Where the follower knows a step without simulating it,
 because nothing has disturbed the keys yet or any more, that is taken. The keys are let go at a frame, where the
@@ -57,8 +58,7 @@ class Director:
 
     def step(self, state: State, k: int) -> Step:
         if self._fall is None and self._lets_go(k):
-            self._fall = Falling(self.clip, self._settings, state, k, self._curve(float(self.clip.times[k])))
-            self._still, self._stays = 0.0, False
+            self._let_go(state, k)
         elif self._fall is not None:
             state = self._go_on(self._fall, state, k)
         dt = float(self.clip.dt[k])
@@ -69,7 +69,13 @@ class Director:
         else:
             step = self._fall.step(state, k)
             self._still = self._still + dt if self._fall.is_resting else 0.0
+        if k + 1 == self.clip.steps:
+            self._tell_why_down(k + 1)
         return step
+
+    def _let_go(self, state: State, k: int) -> None:
+        self._fall = Falling(self.clip, self._settings, state, k, self._curve(float(self.clip.times[k])))
+        self._still, self._stays = 0.0, False
 
     def _lets_go(self, k: int) -> bool:
         release = self._release
@@ -87,7 +93,7 @@ class Director:
         return None if release.holds(time) else Curve(release.strength_at, release.lowest_from(time))
 
     def _go_on(self, fall: Falling, state: State, k: int) -> State:
-        """Rest ends after a while, and so does rising."""
+        """Rest ends after a while, and so does rising: on the keys, or where it is let go again."""
         release = self._release
         time = float(self.clip.times[k])
         if fall.has_risen(k):
@@ -95,6 +101,13 @@ class Director:
             self._tell("info", "The character is back on its keys.", k)
             self._fall, self._momentum = None, np.zeros(2)
             return self._follower.start(k)
+        if fall.is_rising and (k == self._last_call or not release.holds(time)):
+            self._told += fall.notes
+            self._let_go(state, k)
+            return state
+        if k == self._last_call:
+            self._tell("warning", f"Frame {release.frame}, at which it is to be let go, passes while it is down "
+                       "already. Choose a frame before it falls or after it is back on its keys.", k)
         if release.get_up is None or self._stays or not fall.is_resting:
             return state
         if self._still < release.lie - 1e-9 or not release.holds(time):
@@ -107,6 +120,21 @@ class Director:
         else:
             fall.rise(k, release.get_up)
         return state
+
+    def _tell_why_down(self, k: int) -> None:
+        """At the end of the range: why it has not got up although it should."""
+        release, fall = self._release, self._fall
+        if release.get_up is None or self._stays or fall is None or fall.is_rising:
+            return
+        if not fall.is_resting:
+            self._tell("warning", "It has not come to rest when the range ends, so it does not get up. Add frames to "
+                       "the range, let it fall earlier, or see that there is ground with friction where it falls.", k)
+        elif not release.holds(float(self.clip.times[k])):
+            self._tell("warning", "Its strength is not back at 1 when the range ends, so it does not get up. Key it to "
+                       f"1 at least {release.get_up:.2f} s before the end.", k)
+        else:
+            self._tell("warning", "The range ends while it lies still, so it does not get up. Add frames to the range, "
+                       "or let it fall earlier or lie shorter.", k)
 
     def _tell(self, level: str, sentence: str, k: int) -> None:
         frame = self.clip.scene.range[0] + int(np.searchsorted(self.clip.frame_step, k))

@@ -18,7 +18,7 @@ class Release:
     `strength` is keyed over time, with straight lines between the keys: at 1 the keys are followed, below 1 the
     character is let go, and the value says how strongly it holds its pose as it falls (0.2 is tense, 0 leaves the
     little that any fall leaves). On the way down to its lowest value the keys and the helper force fade. Who gets up
-    waits until the curve is back at 1.
+    waits until the curve is back at 1, and is let go again where it leaves 1 on the way.
 
     `threshold` is the horizontal momentum of pushes that the body has not yet had time to take up: their impulse,
     forgotten over half a second. A push of 200 N for 0.2 s counts about 33 N s; a person of 75 kg is usually knocked
@@ -40,6 +40,11 @@ class Release:
             if (np.diff(keys[:, 0]) < 0.0).any() or (keys[:, 1] < 0.0).any() or (keys[:, 1] > 1.0).any():
                 raise InputError("The keys of its strength go back in time or leave 0..1.", "Release",
                                  "Key values between 0 (let go) and 1 (follow) at increasing times.")
+        if self.frame is not None:
+            if self.frame % 1 != 0:    # nan is what inf leaves
+                raise InputError(f"It is let go at frame {self.frame}, which is not a whole frame.", "Release",
+                                 "Give a whole number of a frame.")
+            object.__setattr__(self, "frame", int(self.frame))
         if self.threshold is not None and not (np.isfinite(self.threshold) and self.threshold > 0.0):
             raise InputError(f"It is let go beyond {self.threshold} N s.", "Release",
                              "Give newton seconds above zero, or leave it out.")

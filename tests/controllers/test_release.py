@@ -236,8 +236,40 @@ def test_who_has_no_time_to_get_up_stays_down_and_says_so() -> None:
     assert any("stays down" in note.sentence for note in result.notes if note.level == "warning")
 
 
+@pytest.mark.parametrize("release, seconds, words", [
+    ({"frame": RELEASE, "get_up": 1.0}, 1.0, "not come to rest"),
+    ({"strength": ((0.6, 1.0), (0.7, 0.0)), "get_up": 1.0, "lie": 0.0}, 4.0, "not back at 1"),
+    ({"frame": RELEASE, "get_up": 1.0, "lie": 20.0}, 4.0, "lies still"),
+    ({"strength": ((0.3, 1.0), (0.4, 0.5), (0.45, 1.0)), "frame": RELEASE}, 1.0, "down already")])
+def test_a_wish_that_cannot_be_met_is_not_passed_over(release: dict[str, Any], seconds: float, words: str) -> None:
+    scene = dropped(seconds, **release)
+    result = finish(bake(scene, Playback(scene)))
+    assert "rise" not in result.phases
+    said = [note for note in result.notes if words in note.sentence]
+    assert len(said) == 1 and said[0].level == "warning"
+
+
+def test_a_curve_that_dips_while_it_gets_up_lets_go_again_at_once() -> None:
+    keys = ((0.6, 1.0), (0.7, 0.0), (3.6, 0.0), (3.7, 1.0), (4.4, 1.0), (4.5, 0.0))
+    scene = dropped(7.0, strength=keys, get_up=1.2, lie=0.1)
+    result = finish(bake(scene, Playback(scene)))
+    assert spans(result) == ["follow", "fall", "rest", "rise", "fall", "rest"]
+    again = frames(result, "rise")[-1] + 1
+    assert result.motion.times[again] == pytest.approx(4.4, abs=0.06)
+    assert result.penetration[again:].max() < DEEP
+    speed = np.abs(np.diff(result.motion.positions, axis=0)).max() * 24
+    assert speed < 5.0 and is_finite(result)
+
+
+def test_a_whole_frame_may_be_given_as_a_float() -> None:
+    scene = dropped(frame=float(RELEASE))
+    assert scene.release == Release(frame=RELEASE) and isinstance(scene.release.frame, int)
+    Director(scene.release, Playback(scene))
+
+
 @pytest.mark.parametrize("bad, words", [
-    ({"frame": 4000}, "frame 4000"), ({"frame": -1}, "frame -1"), ({"threshold": 0.0}, "N s"),
+    ({"frame": 4000}, "frame 4000"), ({"frame": -1}, "frame -1"), ({"frame": 8.5}, "whole frame"),
+    ({"frame": np.nan}, "whole frame"), ({"frame": np.inf}, "whole frame"), ({"threshold": 0.0}, "N s"),
     ({"threshold": np.nan}, "N s"), ({"get_up": 0.0}, "gets up"), ({"lie": -1.0}, "lies still"),
     ({"strength": ((0.0, 2.0),)}, "strength"), ({"strength": ((1.0, 1.0), (0.0, 0.0))}, "strength"),
     ({"strength": ((0.0, np.nan),)}, "strength"), ({"strength": (1.0, 2.0)}, "strength")])

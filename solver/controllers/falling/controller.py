@@ -90,6 +90,10 @@ class Falling:
         self._rise = (k, end, plan.positions, plan.rotations)
         self.is_resting = False
 
+    @property
+    def is_rising(self) -> bool:
+        return self._rise is not None
+
     def has_risen(self, k: int) -> bool:
         """At sub-step k the pose is the clip's own again."""
         return self._rise is not None and k >= self._rise[1]
