@@ -1,7 +1,8 @@
 """Where the skin touches: contact points calibrated from the motion where the rig gives none.
 
 A rest pose says little about a sole (with the legs spread the foot's "up" is 12 to 27 degrees off), but every motion
-that stands still for a moment shows it: the part that is slow and low is flat on the ground.
+that stands still for a moment shows it: the part that is slow and low is flat on the ground. A pose that is held counts
+once, however long, or a walk whose last pose is held with a heel up would seem to stand on its toes.
 Lengths are in leg lengths.
 """
 
@@ -24,6 +25,7 @@ BALL_HEIGHT = 0.055    # how high the ball of the foot sits over the floor when 
 SUNK = 0.02            # how far the lowest parts may be under the ground for long
 MAX_TILT = np.cos(np.radians(35.0))
 MAX_ANKLE = 0.16
+SAME = 1e-9            # by which a frame may differ from the one it repeats
 LOW = 0.2              # hands and knees below this height may carry
 MIDDLES = (0.2, 0.35, 0.5, 0.65, 0.8)   # of the way from heels to toes
 REACH = 0.45           # hands and knees that never come this low get no points
@@ -108,9 +110,10 @@ def _stance(character: Character, tree: Tree, motion: Motion, foot: int, toe: in
     local = np.stack([np.zeros(3), character.tips[foot] if toe is None else np.zeros(3), character.tips[tip_link]])
     paths = point_paths(tree, shape, motion, links, local)                      # ankle, ball, tip
     speed = windowed_speed(motion.times, paths[:, :2]).max(1)
-    slow = speed < SLOW * unit
+    counts = ~_held(motion)
+    slow = counts & (speed < SLOW * unit)
     if slow.sum() < 8:
-        slow = speed <= np.quantile(speed, 0.1)
+        slow = counts & (speed <= np.quantile(speed[counts], 0.1))
     height = paths[..., 2]
     flat = slow & (height[:, 0] < np.quantile(height[slow, 0], 0.05) + 0.035 * unit)
     flat &= height[:, 1] < np.quantile(height[slow, 1], 0.30) + 0.03 * unit
@@ -119,6 +122,16 @@ def _stance(character: Character, tree: Tree, motion: Motion, foot: int, toe: in
     up, up_toe = _mean_up(tree, motion, foot, flat), _mean_up(tree, motion, tip_link, flat)
     ankle, ball, tip = np.median(height[flat], axis=0)
     return _Stance(up, up_toe, float(ankle), float(ball), float(tip))
+
+
+def _held(motion: Motion) -> Bools:
+    """(F,) frames that only repeat the one before."""
+    out = np.ones(len(motion), dtype=bool)
+    out[0] = False
+    for values in (motion.positions, motion.rotations, motion.offsets, motion.scales):
+        if values is not None:
+            out[1:] &= (np.abs(np.diff(values, axis=0)) < SAME).reshape(len(motion) - 1, -1).all(1)
+    return out
 
 
 def _mean_up(tree: Tree, motion: Motion, link: int, frames: Bools) -> Array:

@@ -14,6 +14,7 @@ from solver.physics.tree import Tree
 from solver.references.clip import Clip
 from tests.clips import shared, synthetic
 from tests.clips.shared import needs_clips
+from tests.controllers.falls import waiting
 from tests.worlds import random_character, still
 
 GROUND = 0.05  # m: where the floor is cannot be told apart from how thick the sole is (ball joints sit 3 to 8 cm up)
@@ -50,6 +51,17 @@ def test_soles_are_on_the_ground_in_stance(name: str) -> None:
             seen += 1
             assert np.abs(np.median(height[flat][:, own], axis=0)).max() < SOLE
     assert seen or name.startswith(("run_cmu", "swing")), "no foot ever stood"
+
+
+def test_a_pose_that_is_held_for_long_does_not_change_the_soles() -> None:
+    """A walk that ends with a heel up, and stays so."""
+    character, motion = synthetic.walk(rate=24, duration=1.5)
+    held = waiting(motion, 0.4, 5.0)
+    assert len(held) > 3 * len(motion)
+    alone, ground = calibrated_points(character, motion)
+    points, level = calibrated_points(character, held)
+    np.testing.assert_allclose(points.position, alone.position, atol=2e-3)
+    assert level == pytest.approx(ground, abs=2e-3)
 
 
 @needs_clips
