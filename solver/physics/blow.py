@@ -9,6 +9,9 @@ the same instant: one collision more, within the body,
     r . (v + W r^T l) >= floor ,   l >= 0          W: velocity per generalised impulse, from the system above
 
 Braked in the first step instead, it would ask for a torque that grows as 1 / dt.
+
+Not `impact`, which resolves contact of bodies that nothing holds: here planted points are held whatever friction says,
+which makes the answer linear, a matrix.
 """
 
 from __future__ import annotations

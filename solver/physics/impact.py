@@ -1,4 +1,4 @@
-"""The one place that resolves contact and impact: velocities after a step in which bodies meet ground, bodies or stops.
+"""Contact and impact of bodies that nothing holds: velocities after a step in which they meet ground, bodies or stops.
 
     v+ = v + Q^-1 J^T p          Q: what resists (a character's yielding inertia, a rigid body's 6 x 6 mass)
     u  = J v+ - drift            velocity of each contact point against the surface it meets
@@ -9,6 +9,10 @@
 
 A contact knows its sides only as rows of bodies, so that a character against ground (one side), two free bodies (two
 sides) and two links of one character (two sides, one body) are the same thing.
+
+There is one other: `blow`, for the instant in which a controller that keeps its feet planted is struck. There planted
+points are held whatever friction says, so that the answer is linear in the blow and is wanted as a matrix (stops and
+the floor under other parts are then met with it); cones that let a foot slip would be another controller.
 """
 
 from __future__ import annotations
