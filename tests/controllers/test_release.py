@@ -250,12 +250,12 @@ def test_a_wish_that_cannot_be_met_is_not_passed_over(release: dict[str, Any], s
 
 
 def test_a_curve_that_dips_while_it_gets_up_lets_go_again_at_once() -> None:
-    keys = ((0.6, 1.0), (0.7, 0.0), (3.6, 0.0), (3.7, 1.0), (4.4, 1.0), (4.5, 0.0))
+    keys = ((0.6, 1.0), (0.7, 0.0), (5.2, 0.0), (5.3, 1.0), (6.0, 1.0), (6.1, 0.0))
     scene = dropped(7.0, strength=keys, get_up=1.2, lie=0.1)
     result = finish(bake(scene, Playback(scene)))
-    assert spans(result) == ["follow", "fall", "rest", "rise", "fall", "rest"]
+    assert spans(result)[:5] == ["follow", "fall", "rest", "rise", "fall"]
     again = frames(result, "rise")[-1] + 1
-    assert result.motion.times[again] == pytest.approx(4.4, abs=0.06)
+    assert result.motion.times[again] == pytest.approx(6.0, abs=0.06)
     assert result.penetration[again:].max() < DEEP
     speed = np.abs(np.diff(result.motion.positions, axis=0)).max() * 24
     assert speed < 5.0 and is_finite(result)
