@@ -128,6 +128,8 @@ def _trusted(step: Array, calm: float) -> tuple[Array, Bools]:
 def _pull(tree: Tree, pose: Pose, S: Array, promises: Promises, x: Array, error: Array, H: Array, g: Array) -> None:
     """Rows of points that are to be somewhere."""
     used = np.flatnonzero(promises.weights.any(0))
+    if not len(used):
+        return
     arm = x[:, used] - pose.position[:, None]
     K = np.concatenate((-rotation.skew(arm), np.broadcast_to(np.eye(3), arm.shape + (3,))), axis=-1)
     J = K.reshape(len(x), -1, 6) @ S.swapaxes(-1, -2)

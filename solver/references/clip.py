@@ -52,6 +52,7 @@ STEP_SOON = 0.5       # s, a foot that lifts within this time can step after a p
 LIMIT_ROOM = 0.02     # rad, default limits contain the clip with this much room
 PERSON = 0.85         # m, the leg of one whose motion is smoothed as the dial says
 BEGINNING, LEVEL = 0.5, 0.005   # s, m: ground is level where it differs no more under the soles, so long
+NO_GROUND = "There is no ground under a foot that stands: the helper force carries. Extend the ground."
 INSIDE = 0.06         # leg lengths: feet so deep in level ground are not meant to be there
 
 
@@ -101,9 +102,10 @@ class Clip:
         if scene.terrain is None and not self.schedule.touching.any():  # it floats: there is no ground to bump into
             self.ground = float(self.paths[..., 2].min(initial=self.ground)) - self.character.leg_length
             self.terrain = Plane.level(self.ground)
-        self._drop_contacts_over_holes(first)
+        self._drop_contacts_over_holes(is_planned=False)
         if not _is_own_ground(self.terrain, self.ground):
             self._plan(_grid(motion.times, None, rate)[0], smoothing)
+            self._drop_contacts_over_holes(is_planned=True)
         self.time_to_touch = self.schedule.time_to_touch(self.times)
         self.touch_weight = np.clip(1.0 - self.time_to_touch / LOOK_AHEAD, 0.0, 1.0)  # [Levine2012] 2.5: 1 - t_h / t_m
         self.time_to_land = _limbwise(self.time_to_touch, self.character)
@@ -131,8 +133,9 @@ class Clip:
             self._follow(planned.motion if same else planned.motion.resampled(self.times, straight=True),
                          smoothing)
 
-    def _drop_contacts_over_holes(self, first: int) -> None:
-        """Where there is no ground nothing touches: the helper carries, and a note says so."""
+    def _drop_contacts_over_holes(self, is_planned: bool) -> None:
+        """Where there is no ground nothing touches: the helper carries, and a note says so. Before the plan, which finds
+        ground beside a hole, only stances that are nowhere over ground are dropped."""
         if isinstance(self.terrain, Plane):
             return
         touching = self.schedule.touching
@@ -140,13 +143,16 @@ class Clip:
         z = (climbed(self.terrain, ways, self.times, self.ground) if self.terrain.is_still else    # a roof is no ground
              self.terrain.height_over(ways, self.times).z)             # moving ground takes the feet elsewhere
         over = z > -np.inf
+        if not is_planned:
+            over = _stance_wise(touching, over, self.character)
         bare = touching & ~over
         if bare.any():
             k = int(np.flatnonzero(bare.any(1))[0])
             self.schedule = replace(self.schedule, touching=touching & over, sliding=self.schedule.sliding & over,
                                     unsupported=self.schedule.unsupported | touching.any(1) & ~(touching & over).any(1))
-            self.notes.append(Note("warning", "There is no ground under a foot that stands: the helper force carries. "
-                                   "Extend the ground.", first + int(np.searchsorted(self.frame_step, k))))
+            frame = self.scene.range[0] + int(np.searchsorted(self.frame_step, k))
+            if not any(note.sentence == NO_GROUND for note in self.notes):
+                self.notes.append(Note("warning", NO_GROUND, frame))
 
     def _follow(self, motion: Motion, smoothing: float) -> None:
         """Take this motion on the sub-step grid as the one to follow."""
@@ -277,6 +283,17 @@ def _odd(scene: Scene, character: Character) -> list[Note]:
             notes.append(Note("warning", f"The load on {load.body} lies outside the frame range and does nothing.",
                               bone=load.body))
     return notes
+
+
+def _stance_wise(touching: Bools, over: Bools, character: Character) -> Bools:
+    """(K, P) true for all points of a limb from when it comes down until it leaves, if any that touches is `over`
+    ground in that time."""
+    out = np.zeros_like(over)
+    for own in (np.flatnonzero(character.points.limb == n) for n in range(len(character.points.limbs))):
+        down = touching[:, own].any(1)
+        for first, stop in np.flatnonzero(np.diff(np.concatenate(([0], down, [0])))).reshape(-1, 2):
+            out[first:stop, own] = (touching & over)[first:stop, own].any()
+    return out
 
 
 def _inside(scene: Scene, character: Character) -> float:
