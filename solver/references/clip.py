@@ -134,8 +134,8 @@ class Clip:
                          smoothing)
 
     def _drop_contacts_over_holes(self, is_planned: bool) -> None:
-        """Where there is no ground nothing touches: the helper carries, and a note says so. Before the plan, which finds
-        ground beside a hole, only stances that are nowhere over ground are dropped."""
+        """Where there is no ground nothing touches: the helper carries, and a note says so. Before the plan, which
+        finds ground beside a hole, only stances that are nowhere over ground are dropped."""
         if isinstance(self.terrain, Plane):
             return
         touching = self.schedule.touching

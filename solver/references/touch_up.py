@@ -7,14 +7,15 @@ Only frames that a push has led off the plan change, a little and smoothly; on l
 from __future__ import annotations
 
 import numpy as np
+from scipy import ndimage
 
-from ..model.arrays import Array, Bools
+from ..model.arrays import Array, Bools, Ints
 from ..model.motion import Motion
 from ..physics.shape import shape_of
 from ..physics.soles import sole_samples
 from ..physics.trajectory import point_paths, poses
 from .clip import Clip
-from .mend import Tolerance, gathered, mend, slipping_of
+from .mend import AROUND, Tolerance, gathered, mend, slipping_of
 from .standing import evened
 
 SIMULATED = Tolerance(deep=0.004, deep_body=0.016, graze=0.01, off=0.011, slip=np.inf, jerked=np.inf, hurried=1.9,
@@ -36,32 +37,43 @@ def touched_up(clip: Clip, positions: Array, rotations: Array, contacts: Bools, 
                          (np.abs(rotations - planned.rotations[steps]).max((-2, -1)) > ASTRAY))
     if clip.terrain.is_level or not len(clip.character.points) or not is_free.any():
         return positions, rotations
-    motion = clip.motion.with_poses(positions, rotations)
-    shape = shape_of(clip.character, motion)
-    for _ in range(ROUNDS):
-        stands, soles, slips = _standing(clip, motion, contacts)
-        before, motion = motion, mend(clip.tree, shape, clip.motion, motion, stands, soles, clip.terrain, clip.ground,
-                                      (clip.lower, clip.upper), SIMULATED, is_free, slips)
-        if motion is before:
-            break
-    return motion.positions, motion.rotations
+    positions, rotations = positions.copy(), rotations.copy()
+    around = int(np.ceil(AROUND * len(steps) / max(clip.motion.duration, 1e-9)))
+    for first, stop in _runs(ndimage.binary_dilation(is_free, iterations=around)):
+        run = slice(first, stop)
+        keys = clip.motion.part(first, stop)
+        motion = keys.with_poses(positions[run], rotations[run])
+        for _ in range(ROUNDS):
+            stands, soles, slips = _standing(clip, keys, motion, steps[run], contacts[run])
+            before, motion = motion, mend(clip.tree, shape_of(clip.character, keys), keys, motion, stands, soles,
+                                          clip.terrain, clip.ground, (clip.lower, clip.upper), SIMULATED, is_free[run],
+                                          slips)
+            if motion is before:
+                break
+        positions[run], rotations[run] = motion.positions, motion.rotations
+    return positions, rotations
 
 
-def _standing(clip: Clip, motion: Motion, contacts: Bools) -> tuple[Bools, Array, Bools]:
-    """(n, P) points that stand; (n, P, 3) where they should: on the ground, and where they came down; and (n,) where
-    they slip."""
+def _runs(used: Bools) -> Ints:
+    """(n, 2) first frames and ends of the runs of used (F,) frames that are more than one long."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], used, [0])))).reshape(-1, 2)
+    return np.asarray(edges[np.diff(edges, axis=1)[:, 0] > 1])
+
+
+def _standing(clip: Clip, keys: Motion, motion: Motion, steps: Ints, contacts: Bools) -> tuple[Bools, Array, Bools]:
+    """(n, P) points that stand in a motion whose frames are these sub-steps of the clip; (n, P, 3) where they should:
+    on the ground, and where they came down; and (n,) where they slip."""
     character, times = clip.character, motion.times
-    links, local = character.points.link, character.points.position
-    there, here = (point_paths(clip.tree, shape_of(character, some), some, links, local)
-                   for some in (motion, clip.motion))
-    planned = clip.schedule.touching[clip.frame_step]
-    held = _since(planned & contacts & ~clip.schedule.sliding[clip.frame_step], times) > LANDING - 1e-9
-    turn = _turns(clip, motion) @ _turns(clip, clip.motion).swapaxes(-1, -2)
+    shape, points = shape_of(character, keys), character.points
+    there, here = (point_paths(clip.tree, shape, some, points.link, shape.points) for some in (motion, keys))
+    planned = clip.schedule.touching[steps]
+    held = _since(planned & contacts & ~clip.schedule.sliding[steps], times) > LANDING - 1e-9
+    turn = _turns(clip, motion) @ _turns(clip, keys).swapaxes(-1, -2)
     turned = (0.5 * (turn[1:] + turn[:-1]) @ np.diff(here, axis=0)[..., None])[..., 0]
     slipping = slipping_of(here, there, held, clip.terrain, times, SLIP, turned)
     stands, soles, slips = planned.copy(), there.copy(), np.zeros(len(times), dtype=bool)
-    for n in range(len(character.points.limbs)):
-        own = np.flatnonzero(character.points.limb == n)
+    for n in range(len(points.limbs)):
+        own = np.flatnonzero(points.limb == n)
         air = clip.terrain.probe_over(sole_samples(there[:, own], 5, 9), times).distance.min(1)
         air -= np.maximum(sole_samples(here[:, own], 5, 9)[..., 2].min(1) - clip.ground, 0.0)
         down = np.asarray(planned[:, own].any(1, keepdims=True))
