@@ -238,8 +238,13 @@ def fit(weighed: Weighed, keyed: Stance, partner: Foothold, terrain: Terrain, ti
     """(n,) what speaks against the places because of where the same leg stands already, with its foot or its knee: both
     stay as far apart as they are in the clip, and no edge comes between them."""
     (start, length), tried = _shank(keyed, partner), weighed.tried
-    return apart(tried, start, length) + edged(tried, terrain, float(times[keyed.first]),
-                                               start[:2] - tried.places[:, :2])
+    now = float(times[keyed.first])
+    cost = apart(tried, start, length) + edged(tried, terrain, now, start[:2] - tried.places[:, :2])
+    if not terrain.is_still:                                   # nor do they drift apart while both stand
+        last = min(keyed.last, partner.stance.last)
+        later = replace(tried, places=terrain.carry(tried.places, now, float(times[last])))
+        cost = cost + apart(later, partner.place[last - partner.stance.first], length)
+    return cost
 
 
 def stand(weighed: Weighed, n: int, keyed: Stance, way: Way, partner: Foothold | None, terrain: Terrain,

@@ -20,7 +20,8 @@ from .related import before_of, joining_of, level_of, partner_of
 from .way import Way
 
 COMPANY = 0.10                  # m between a limb's shift and that of those that stand already, which cost one
-BRANCHES, BEAM = 12, 150        # how many places of a stance, and how many sequences of them, are followed up
+BRANCHES, BEAM = 12, 150        # how many places of a stance, and how many sequences of them, are followed up ...
+BRANCHES_MOVING = 48            # ... and where ground moves: the best may all be on a platform that leaves
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +45,9 @@ class _Next:
 
 def choose_together(stances: list[Stance], after: dict[int, Stance | None], way: Way, terrain: Terrain, times: Array,
                     on_foot: list[bool], partners: dict[int, int]) -> list[Foothold]:
-    """The footholds of stances in the order of time, on ground that is still; `after` gives who follows on each (by its
+    """The footholds of stances in the order of time, on a way that is known; `after` gives who follows on each (by its
     id), `partners` the knees and feet of a leg."""
-    beam = [_Laid()]
+    beam, branches = [_Laid()], BRANCHES if terrain.is_still else BRANCHES_MOVING
     for stance in stances:
         level = level_of(stance.on(way), beam[0].holds, terrain, times)
         weighed = weigh(stance, way, terrain, times, on_foot[stance.limb], level, after[id(stance)],
@@ -68,7 +69,7 @@ def choose_together(stances: list[Stance], after: dict[int, Stance | None], way:
             if before is not None and has_not_stepped(before.stance, stance, times):     # but its ground ends there
                 cost = cost + strayed(weighed.tried, before.moved(-1, stance.centre))
             grown += [_Next(laid, int(n), float(weighed.along[n]), laid.cost + float(cost[n]))
-                      for n in np.argsort(cost, kind="stable")[:BRANCHES]]
+                      for n in np.argsort(cost, kind="stable")[:branches]]
         beam = []
         for entry in sorted(grown, key=lambda entry: entry.cost)[:BEAM]:
             laid, hold = entry.laid, entry.place
