@@ -28,9 +28,11 @@ from .footholds import Foothold, Stance, find_stances
 from .heel_rise import Heel, heel_of
 from .laying import lay
 from .limbs import put, toe_of
-from .mend import mend
+from .mend import Tolerance, mend
 from .obstacles import said
+from .parting import parted
 from .related import partners_of
+from .replant import replant
 from .swings import Limb, travel
 from .way import Way, shortened
 
@@ -45,6 +47,8 @@ MENDS = 8                 # how often what is wrong is mended at most: one time 
 UNCHANGED = 2e-4          # m, of unit quaternions: ... but one that changes less has
 CONFORMS = 2              # how often at most a planned foot is put down
 TIPTOE = 0.06             # m: a point so much higher in the keys than others of its limb does not stand
+# what mending may leave undone before standing feet are put down once more
+LEFT = Tolerance(deep=0.004, deep_body=0.016, off=0.011, slip=np.inf, jerked=np.inf, hurried=1.9, fastest=1.8)
 LIFTED = 0.005            # m: a point this much higher than in the keys no longer touches ...
 RISEN = 0.001             # m: ... nor does one that has risen so far against the rest of its foot
 
@@ -58,9 +62,10 @@ class GroundPlan:
     notes: tuple[tuple[int, str], ...]   # (sub-step, sentence)
 
 
-def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Terrain, ground: float,
+def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, sliding: Bools, terrain: Terrain, ground: float,
          limits: tuple[Array, Array]) -> GroundPlan:
-    """Plan a motion on level ground (height `ground`) over `terrain`, within the joints' limits (N, 3) each."""
+    """Plan a motion on level ground (height `ground`), of which some points touch (K, P) and some of those slide
+    (K, P), over `terrain`, within the joints' limits (N, 3) each."""
     character = tree.character
     points = character.points
     if not points.limbs:
@@ -73,8 +78,8 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
     joints = point_paths(tree, shape, motion, np.array(anchors, dtype=np.intp), np.zeros((len(anchors), 3)))
     limbs = reaches(tree, shape, motion, anchors)
 
-    body, way, ends, heels, notes = _settle(tree, shape, motion, touching, terrain, ground, stances, limbs, joints,
-                                            paths, partners_of(tree.character, anchors))
+    body, way, ends, heels, touching, notes = _settle(tree, shape, motion, touching, terrain, ground, stances, limbs,
+                                                      joints, paths, partners_of(tree.character, anchors))
     new, turns = ends
     if way.is_straight and _is_same(new, joints, turns):
         return GroundPlan(motion, keyed, tuple(said(tree, shape, motion, motion, terrain, ground)))
@@ -100,6 +105,9 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Ter
         before, planned = planned, mend(tree, shape, motion, planned, stays, soles, terrain, ground, limits)
         if _is_as_it_was(planned, before):                   # nothing is wrong, or nothing helps
             break
+    stays = _still_touching(tree, shape, planned, stays, paths, soles, terrain, ground)
+    planned = replant(tree, motion, planned, stays, sliding, stays, terrain, ground, limits, LEFT,
+                      np.ones(len(motion), dtype=bool))
     there = point_paths(tree, shape, planned, points.link, shape.points)
     notes += _hovering(tree.character, there, paths, touching, planned.times, terrain, ground)
     notes += said(tree, shape, motion, planned, terrain, ground)
@@ -153,8 +161,8 @@ def _put_all(tree: Tree, shape: Shape, keys: Motion, body: Motion, limbs: list[R
 
 def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Terrain, ground: float,
             stances: list[Stance], limbs: list[Reach], joints: Array, paths: Array, partners: dict[int, int]
-            ) -> tuple[Borne, Way, tuple[Array, Array], dict[int, Heel], list[tuple[int, str]]]:
-    """Footholds, swings and a body over them, on a way as short as the legs need it."""
+            ) -> tuple[Borne, Way, tuple[Array, Array], dict[int, Heel], Bools, list[tuple[int, str]]]:
+    """Footholds, swings and a body over them, on a way as short as the legs need it; and what then touches."""
     points, times = tree.character.points, motion.times
     on_foot = [limb.kind == "foot" for limb in points.limbs]
     dt = motion.duration / (len(motion) - 1)
@@ -163,8 +171,9 @@ def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: 
     for _ in range(ROUNDS):
         short = shortened(motion, share) if share.min() < 1.0 else np.zeros((len(times), 2))
         way, holds = lay(stances, terrain, times, short, on_foot, partners)
-        heels = _heels(tree, shape, motion, touching, holds, limbs, paths)
-        ends = _travel(tree.character, motion, touching, way, terrain, ground, holds, joints, paths, choosy)
+        holds, stays = parted(holds, times, partners, on_foot, touching, points.limb)
+        heels = _heels(tree, shape, motion, stays, holds, limbs, paths)
+        ends = _travel(tree.character, motion, stays, way, terrain, ground, holds, joints, paths, choosy)
         body = bear(tree, shape, way.moved_motion(motion), way, joints, ends[0], holds, limbs, heels)
         is_short_enough = body.wrong.max() <= MISSED or share.min() <= SHORTEST
         if is_short_enough and choosy:
@@ -176,14 +185,14 @@ def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: 
         near = ndimage.gaussian_filter1d(near, max(0.5 * NEARBY / dt, 1.0), mode="nearest")
         share = np.maximum(share * (1.0 - SHORTER * np.minimum(near / 0.05, 1.0)), SHORTEST)
     if not choosy:                                 # the rounds ran out before the swings got their due
-        ends = _travel(tree.character, motion, touching, way, terrain, ground, holds, joints, paths, True)
+        ends = _travel(tree.character, motion, stays, way, terrain, ground, holds, joints, paths, True)
         body = bear(tree, shape, way.moved_motion(motion), way, joints, ends[0], holds, limbs, heels)
     notes = []
     if share.min() < 0.95:
         k = int(share.argmin())
         notes.append((k, f"The way is up to {100 * (1 - share.min()):.0f} % shorter here: the legs are too short for "
                          "this ground."))
-    return body, way, ends, heels, notes
+    return body, way, ends, heels, stays, notes
 
 
 def _travel(character: Character, motion: Motion, touching: Bools, way: Way, terrain: Terrain, ground: float,

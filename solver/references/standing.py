@@ -8,11 +8,11 @@ that, and leaves it, over a moment.
 from __future__ import annotations
 
 import numpy as np
-from scipy import ndimage
 
 from ..model.arrays import Array, Bools
 from ..physics.soles import sole_samples
 from .clip import Clip
+from .replant import evened
 
 EVEN = 0.25        # s over which a standing foot's height is evened out, or it would slide up and down
 MOMENT = 0.12      # s before a foot stands, and after
@@ -37,19 +37,10 @@ def drops(clip: Clip, times: Array, wanted: Array, planned: Array, standing: Boo
         if not stands.any():
             continue
         still = times[stands]
-        higher = evened(times, higher, stands)
+        higher = evened(times, higher, stands, EVEN)
         after = np.searchsorted(still, times)
         apart = np.minimum(np.abs(times - still[np.maximum(after - 1, 0)]),
                            np.abs(times - still[np.minimum(after, len(still) - 1)]))
         share = np.maximum(1.0 - apart / MOMENT, 0.0)
         out[:, own] = (share * np.interp(times, still, higher[stands]))[:, None]
-    return out
-
-
-def evened(times: Array, values: Array, stands: Bools, over: float = EVEN) -> Array:
-    """Values averaged `over` so many seconds within each stance."""
-    out = values.copy()
-    width = max(1, round(over * (len(times) - 1) / float(times[-1] - times[0])))
-    for first, stop in np.flatnonzero(np.diff(np.concatenate(([0], stands, [0])))).reshape(-1, 2):
-        out[first:stop] = ndimage.uniform_filter1d(values[first:stop], width, mode="nearest")
     return out
