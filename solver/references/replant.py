@@ -19,7 +19,7 @@ from ..physics.tree import Tree
 from .mend import Tolerance, gathered, mend, slipping_of
 
 SLIP = 0.08                # m/s that a foot may slip
-LANDING = 0.05             # s after which a foot that lands should stand
+SLIPS, OFF = 0.04, 0.015   # m/s more, m off the ground: one is as bad as the other
 # leg lengths: from so high a foot is brought down that has not landed yet, and one that has stood; higher ones fly
 LATE, HOVERS = 0.1, 0.05
 EVEN = 0.15                # s over which that is evened out
@@ -28,29 +28,37 @@ ROUNDS = 3
 
 def replant(tree: Tree, keys: Motion, motion: Motion, touching: Bools, sliding: Bools, contacts: Bools,
             terrain: Terrain, ground: float, limits: tuple[Array, Array], tolerance: Tolerance,
-            is_free: Bools) -> Motion:
+            is_free: Bools, landing: float = 0.0) -> Motion:
     """The motion, of keys made on level ground, with the points that should touch (n, P) on the ground, of which some
-    slide (n, P) in the keys and some are in contact (n, P) now. Only free frames (n,) change."""
+    slide (n, P) in the keys and some are in contact (n, P) now; they stand from `landing` (s) on. Only free frames (n,)
+    change."""
+    best, least = motion, np.inf
     for _ in range(ROUNDS):
-        stands, soles, slips = _standing(tree, keys, motion, touching, sliding, contacts, terrain, ground)
+        stands, soles, slips, fault = _standing(tree, keys, motion, touching, sliding, contacts, terrain, ground,
+                                                  landing)
+        if fault < least:                          # mending may not come to its end
+            best, least = motion, fault
         before, motion = motion, mend(tree, shape_of(tree.character, keys), keys, motion, stands, soles, terrain,
                                       ground, limits, tolerance, is_free, slips)
         if motion is before:
-            break
-    return motion
+            return motion
+    fault = _standing(tree, keys, motion, touching, sliding, contacts, terrain, ground, landing)[3]
+    return motion if fault < least else best
 
 
 def _standing(tree: Tree, keys: Motion, motion: Motion, planned: Bools, sliding: Bools, contacts: Bools,
-              terrain: Terrain, ground: float) -> tuple[Bools, Array, Bools]:
-    """(n, P) points that stand; (n, P, 3) where they should; and (n,) where they slip."""
+              terrain: Terrain, ground: float, landing: float) -> tuple[Bools, Array, Bools, float]:
+    """(n, P) points that stand; (n, P, 3) where they should; (n,) where they slip; and how bad it is at worst."""
     character, times = tree.character, motion.times
     shape, points = shape_of(character, keys), character.points
     there, here = (point_paths(tree, shape, some, points.link, shape.points) for some in (motion, keys))
-    held = _since(planned & contacts & ~sliding, times) > LANDING - 1e-9
+    held = planned & contacts & ~sliding
+    held &= _since(held, times) > landing - 1e-9
     turn = _turns(tree, motion) @ _turns(tree, keys).swapaxes(-1, -2)
     turned = (0.5 * (turn[1:] + turn[:-1]) @ np.diff(here, axis=0)[..., None])[..., 0]
     slipping = slipping_of(here, there, held, terrain, times, SLIP, turned)
     stands, soles, slips = planned.copy(), there.copy(), np.zeros(len(times), dtype=bool)
+    fault = float((np.linalg.norm(slipping[1:], axis=-1) / np.diff(times)[:, None]).max(initial=0.0)) / SLIPS
     for n in range(len(points.limbs)):
         own = np.flatnonzero(points.limb == n)
         air = terrain.probe_over(sole_samples(there[:, own], 5, 9), times).distance.min(1)
@@ -59,15 +67,16 @@ def _standing(tree: Tree, keys: Motion, motion: Motion, planned: Bools, sliding:
         touches = (down & contacts[:, own].any(1, keepdims=True)).astype(float)
         has_stood = gathered(touches[..., None], down)[:, 0, 0] > 0.0
         highest = np.where(has_stood, HOVERS, LATE) * character.leg_length
-        stands[:, own] &= (_since(down, times) > LANDING - 1e-9) & (air < highest)[:, None]
+        stands[:, own] &= (_since(down, times) > landing - 1e-9) & down & (air < highest)[:, None]
         is_down = np.asarray(stands[:, own].any(1))
         air = np.where(is_down, np.maximum(air, 0.0), 0.0)                       # without ground it is endless
+        fault = max(fault, float(air.max()) / OFF)
         soles[:, own, 2] -= evened(times, air, is_down & has_stood, EVEN)[:, None]
         slips |= slipping[:, own].any((1, 2))
         slipped = gathered(slipping[:, own], held[:, own])
         mean = slipped.sum(1, keepdims=True) / np.maximum(held[:, own].sum(1), 1)[:, None, None]
         soles[:, own] -= np.where(held[:, own, None], slipped, mean)             # who does not touch goes along
-    return stands, soles, slips
+    return stands, soles, slips, fault
 
 
 def _turns(tree: Tree, motion: Motion) -> Array:

@@ -16,6 +16,7 @@ from .replant import replant
 
 SIMULATED = Tolerance(deep=0.004, deep_body=0.016, graze=0.01, off=0.011, slip=np.inf, jerked=np.inf, hurried=1.9,
                       fastest=1.8, least=8.0)
+LANDING = 0.05             # s after which a foot that lands should stand
 ASTRAY = 1e-6              # m, of unit quaternions: frames that are nearer to the plan stay there
 
 
@@ -35,7 +36,7 @@ def touched_up(clip: Clip, positions: Array, rotations: Array, contacts: Bools, 
         motion = keys.with_poses(positions[run], rotations[run])
         motion = replant(clip.tree, keys, motion, clip.schedule.touching[steps[run]],
                          clip.schedule.sliding[steps[run]], contacts[run], clip.terrain, clip.ground,
-                         (clip.lower, clip.upper), SIMULATED, is_free[run])
+                         (clip.lower, clip.upper), SIMULATED, is_free[run], LANDING)
         positions[run], rotations[run] = motion.positions, motion.rotations
     return positions, rotations
 
