@@ -17,6 +17,9 @@ from solver.recorder import LANDING
 from solver.references.clip import Clip
 
 
+RIM = 0.1    # m: ground so far below a point that touches is not what it stands on
+
+
 @dataclass(frozen=True)
 class Figures:
     """Lengths in mm, slides in mm a frame at 60 frames per second."""
@@ -75,8 +78,8 @@ def figures(clip: Clip, motion: Motion, steps: Ints | None = None, contacts: Boo
     held = stands[1:] & stands[:-1]
     dt = np.diff(times)[:, None]
     tread = terrain.height_over(there[:-1, :, :2], times[:-1])          # beside a riser the tread counts, not its face
-    up, under = tread.normal, there[:-1].copy()
-    under[..., 2] = np.where(np.isfinite(tread.z), tread.z, under[..., 2])
+    up, under = tread.normal, there[:-1].copy()                         # but not the one far below a rim
+    under[..., 2] = np.where(np.abs(tread.z - under[..., 2]) < RIM, tread.z, under[..., 2])
     moved = np.diff(there, axis=0) / dt[..., None] - terrain.probe_over(under, times[:-1]).velocity
     usual = np.diff(here, axis=0) / dt[..., None]
     # as keyed, a foot may roll: what counts is how much farther a point goes along the ground than it does in the clip,
