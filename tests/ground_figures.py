@@ -16,7 +16,6 @@ from solver.physics.trajectory import point_paths, poses
 from solver.recorder import LANDING
 from solver.references.clip import Clip
 
-
 RIM = 0.1    # m: ground so far below a point that touches is not what it stands on
 
 
