@@ -48,7 +48,7 @@ def replant(tree: Tree, keys: Motion, motion: Motion, touching: Bools, sliding: 
 
 def _standing(tree: Tree, keys: Motion, motion: Motion, planned: Bools, sliding: Bools, contacts: Bools,
               terrain: Terrain, ground: float, landing: float) -> tuple[Bools, Array, Bools, float]:
-    """(n, P) points that stand; (n, P, 3) where they should; (n,) where they slip; and how bad it is at worst."""
+    """(n, P) points that stand; (n, P, 3) where they should; (n,) where they slip; and how bad it is in all."""
     character, times = tree.character, motion.times
     shape, points = shape_of(character, keys), character.points
     there, here = (point_paths(tree, shape, some, points.link, shape.points) for some in (motion, keys))
@@ -58,7 +58,7 @@ def _standing(tree: Tree, keys: Motion, motion: Motion, planned: Bools, sliding:
     turned = (0.5 * (turn[1:] + turn[:-1]) @ np.diff(here, axis=0)[..., None])[..., 0]
     slipping = slipping_of(here, there, held, terrain, times, SLIP, turned)
     stands, soles, slips = planned.copy(), there.copy(), np.zeros(len(times), dtype=bool)
-    fault = float((np.linalg.norm(slipping[1:], axis=-1) / np.diff(times)[:, None]).max(initial=0.0)) / SLIPS
+    fault = float(((slipping[1:] / (SLIPS * np.diff(times)[:, None, None])) ** 2).sum())
     for n in range(len(points.limbs)):
         own = np.flatnonzero(points.limb == n)
         air = terrain.probe_over(sole_samples(there[:, own], 5, 9), times).distance.min(1)
@@ -70,7 +70,7 @@ def _standing(tree: Tree, keys: Motion, motion: Motion, planned: Bools, sliding:
         stands[:, own] &= (_since(down, times) > landing - 1e-9) & down & (air < highest)[:, None]
         is_down = np.asarray(stands[:, own].any(1))
         air = np.where(is_down, np.maximum(air, 0.0), 0.0)                       # without ground it is endless
-        fault = max(fault, float(air.max()) / OFF)
+        fault += float(((air / OFF) ** 2).sum())
         soles[:, own, 2] -= evened(times, air, is_down & has_stood, EVEN)[:, None]
         slips |= slipping[:, own].any((1, 2))
         slipped = gathered(slipping[:, own], held[:, own])
