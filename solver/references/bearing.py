@@ -38,6 +38,7 @@ PRONE_BASE = 0.10         # leg lengths: the longer, the less who goes on four l
 ALONG = 0.75               # how far a prone body turns about its feet, against about its own middle
 KNEELING_BASE = 0.2       # leg lengths: the same for who only kneels or handstands
 SWINGING = 0.5            # how much a swinging foot carries the body, against one for a standing foot
+CROUCHES = 0.3            # s before and after hands or knees carry in which legs fold for them
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +140,9 @@ def bear(tree: Tree, shape: Shape, base: Motion, way: Way, joints: Array, new: A
         positions = positions + raised[:, None] * np.array([0.0, 0.0, 1.0])
         started = base.with_poses(positions, rotations)
     too_far, squeezed = np.zeros((2, len(times)))
-    upright = ~(bearing[:, ~on_foot] > 0.0).any(1)     # who crouches on hands or knees folds legs however short the way
+    # who goes down on hands or knees folds legs however short the way
+    crouches = (bearing[:, ~on_foot] > 0.0).any(1)
+    crouches = ndimage.binary_dilation(crouches, iterations=max(round(CROUCHES / dt), 1))
     for reach in limbs:
         if not on_foot[reach.limb] or not bearing[:, reach.limb].any():
             continue
@@ -148,7 +151,7 @@ def bear(tree: Tree, shape: Shape, base: Motion, way: Way, joints: Array, new: A
         long, tight, stands = far.min(0) - reach.longest, reach.tightest - far[0], bearing[:, reach.limb] > 0.0
         too_far = np.maximum(too_far, np.where(stands, long, 0.0))
         squeezed = np.maximum(squeezed, np.where(stands, tight, SQUEEZE * reach.tightest - far[0]))
-    return Borne(started, np.maximum(too_far, np.where(upright, squeezed, 0.0)))
+    return Borne(started, np.maximum(too_far, np.where(crouches, 0.0, squeezed)))
 
 
 def _sole_height(joints: Array, share: Array) -> Array:

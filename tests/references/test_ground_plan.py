@@ -36,7 +36,7 @@ class Promise:
 PROMISE = Promise()
 CAPTURED = {name for name, source in CLIPS.items() if not source.startswith("made:")}
 PUSHED = ("walk", "captured walk", "run", "trot", "crawl")
-MISSED_PUSHED = {("crawl", 33): "a knee stays 31 mm off the ground on steps of 0.46 m down: the leg does not reach"}
+MISSED_PUSHED: dict[tuple[str, object], str] = {}
 QUICK_PUSHED = {("walk", 10), ("walk", 17), ("captured walk", 8), ("captured walk", 25), ("run", 9), ("trot", 1)}
 QUICK = [("walk", "35 up"), ("walk", "35 down"), ("walk", "35 across"), ("walk", "steps 0.3 up"),
          ("walk", "steps 0.3 down"), ("walk", "rough 0"), ("walk", "ferry"), ("trot", "35 up"),
