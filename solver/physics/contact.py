@@ -14,6 +14,7 @@ from scipy import ndimage
 from ..model.arrays import Array, Bools
 from ..model.character import ContactPoints
 from ..model.scene import ContactOverride
+from ..numerics.runs import runs
 from .trajectory import windowed_speed
 
 # (height, speed) in leg lengths and leg lengths per second
@@ -103,14 +104,10 @@ def _touching(height: Array, speed: Array, dt: float) -> Bools:
 
 def _drop_short(flags: Bools, shortest: float, dt: float) -> Bools:
     """Runs of True shorter than `shortest` seconds become False, except where they reach the ends of the clip."""
-    labels, count = ndimage.label(flags)
-    if not count:
-        return flags
     out = flags.copy()
-    for n, found in enumerate(ndimage.find_objects(labels), start=1):
-        run = found[0]
+    for run in runs(flags):
         if 0 < run.start and run.stop < len(flags) and (run.stop - run.start) * dt < shortest:
-            out[labels == n] = False
+            out[run] = False
     return out
 
 
@@ -137,8 +134,7 @@ def _last_resort(touch: Bools, height: Array, speed: Array, bare: Bools, limb: A
     """What still stands on nothing is given to the two lowest limbs (a cartwheel's hands hover 14 to 30 cm up), but
     not to one that sweeps past (the feet of somebody who swings on a bar)."""
     out = touch.copy()
-    for found in ndimage.find_objects(ndimage.label(bare)[0]):
-        run = found[0]
+    for run in runs(bare):
         if (run.stop - run.start) * dt <= SHORTEST:
             continue
         lowest = np.median(height[run], axis=0)         # per group, over the whole stretch

@@ -28,6 +28,7 @@ from ..model.scene import Scene
 from ..model.terrain import Plane, Probe, Terrain
 from ..numerics import rotation
 from ..numerics.nonnegative_fit import nonnegative_fits
+from ..numerics.runs import runs
 from ..physics.cones import cone_edges
 from ..physics.contact import detect
 from ..physics.dynamics import Dynamics, Points, coming_height, dynamics, generalised, points
@@ -290,9 +291,8 @@ def _stance_wise(touching: Bools, over: Bools, character: Character) -> Bools:
     ground in that time."""
     out = np.zeros_like(over)
     for own in (np.flatnonzero(character.points.limb == n) for n in range(len(character.points.limbs))):
-        down = touching[:, own].any(1)
-        for first, stop in np.flatnonzero(np.diff(np.concatenate(([0], down, [0])))).reshape(-1, 2):
-            out[first:stop, own] = (touching & over)[first:stop, own].any()
+        for run in runs(np.asarray(touching[:, own].any(1))):
+            out[run, own] = (touching & over)[run, own].any()
     return out
 
 

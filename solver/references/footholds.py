@@ -15,6 +15,7 @@ from ..model.arrays import Array, Bools, Ints
 from ..model.terrain import Terrain
 from ..numerics import rotation
 from ..numerics.qp import InfeasibleError, UnsolvedError, solve_qp
+from ..numerics.runs import runs
 from .foothold_costs import Tried, apart, brink, edged, room, torn, walled
 from .underfoot import CEILING, reachable
 from .way import Way
@@ -101,21 +102,20 @@ def find_stances(times: Array, touching: Bools, paths: Array, limbs: Ints, feet:
         held_at = np.flatnonzero(down)
         for end in in_air:
             touching[end, own] = down[end] = True
-        edges = np.flatnonzero(np.diff(np.concatenate(([False], down, [False])).astype(int)))
-        for first, stop in zip(edges[::2], edges[1::2], strict=True):
-            run = slice(int(first), int(stop))
+        for run in runs(down):
+            first, stop = run.start, run.stop
             held = touching[run][:, own]
             used = held.any(0)
             share = held[:, used] / np.maximum(held[:, used].sum(0), 1)
             corners = (paths[run][:, own[used], :2] * share[..., None]).sum(0)
             centre = corners.mean(0)
             still, corners = corners, _travelled(paths[run][:, own[used], :2], held[:, used], corners)
-            bears = not (stop - first == 1 and int(first) in in_air)
+            bears = not (stop - first == 1 and first in in_air)
             phase = 1.0 if bears else min(1.0, float(np.abs(held_at - first).min()) / typical)
             middle = paths[:, own, :2].mean(1)
-            early = max(int(first) - lead, 0)
+            early = max(first - lead, 0)
             fall = DROP / max(float(np.linalg.norm(middle[first] - middle[early])), 1e-3) if first else np.inf
-            stances.append(Stance(int(limb), int(first), int(stop) - 1, np.append(centre, ground),
+            stances.append(Stance(int(limb), first, stop - 1, np.append(centre, ground),
                                   _dense(corners - centre), _heading(middle, run), bears, phase, 0.0,
                                   float(np.clip(fall, *FALL)), middle[[first, stop - 1]], corners is not still))
     return _with_strides(stances)

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import ndimage
 
-from ..model.arrays import Array, Bools
+from ..model.arrays import Array, Bools, Ints
 from ..model.motion import Motion
 from ..model.terrain import Terrain
 from ..numerics import rotation
+from ..numerics.runs import runs
 from ..physics.shape import Shape
 from ..physics.skin import skin_points
 from ..physics.soles import sole_middles
@@ -23,7 +24,7 @@ from ..physics.spacetime import Promises, settle
 from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
 from .obstacles import in_the_way
-from .underfoot import CEILING
+from .slipping import gathered, slipping_of
 
 # how unwilling each part is to leave the plan, in m2/rad2 (m2/m2 for the root's position)
 STIFF = {"root": 1e-3, "trunk": 1e-3, "neck": 1e-2, "head": 1e-2, "leg": 1e-4, "foot": 1e-4, "toe": 1e-4, "arm": 1e-4,
@@ -58,18 +59,84 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
          is_free: Bools | None = None, is_wrong: Bools | None = None) -> Motion:
     """The planned motion with its touching (K, P) points at their places on the footholds, `soles` (K, P, 3). Only
     frames that are free (K,) change; all are, if not told. Some may be known to be wrong (K,) already."""
-    character, points, times = tree.character, tree.character.points, planned.times
-    skin, (middle_links, middles, feet) = skin_points(character), sole_middles(character)
+    points, times = tree.character.points, planned.times
+    body = _watched(tree, shape, keys, planned, touching, terrain, ground, tolerance)
+    there, keyed = body.there[:, :len(points)], body.keyed[:, :len(points)]
+    soles = _out_of_risers(soles, np.minimum(keyed[..., 2] - ground, points.radius), touching, terrain, times,
+                           tolerance.deep)
+    missed = np.where(touching, np.linalg.norm(there - soles, axis=-1), 0.0).max(1)
+    jerked = _jerked(there - soles, touching, times)
+    slipping = slipping_of(keyed, soles, touching, terrain, times, tolerance.slip)
+    soles = soles - gathered(slipping, touching)
+    dt = planned.duration / (len(planned) - 1)
+    fastest = float(max(_turns(keys).max(), tolerance.least * dt))
+    hurried = np.append(_turns(planned), 0.0) / fastest
+    wrong = (missed > tolerance.off) | (jerked > tolerance.jerked) | (hurried > tolerance.hurried)
+    wrong |= (body.deep > body.tolerated).any(1) | slipping.any((1, 2))
+    wrong |= False if is_wrong is None else is_wrong
+    free = np.ones(len(times), dtype=bool) if is_free is None else is_free
+    wrong &= free
+    if not wrong.any():
+        return planned
+    near = ndimage.binary_dilation(wrong, iterations=max(int(AROUND / dt), 1)) & free
+    stiffness, others = unwillingness(tree), len(body.links) - len(points)
+    targets = np.concatenate((soles, np.zeros((len(times), others, 3))), axis=1)
+    weights = np.concatenate((touching.astype(float), np.zeros((len(times), others))), axis=1)
+    positions, rotations = planned.positions.copy(), planned.rotations.copy()
+    for mended in runs(near):
+        run = slice(max(mended.start - 2, 0), min(mended.stop + 2, len(times)))
+        fixed = ~near[run]
+        now = times[run]
+
+        def distances(x: Array, now: Array = now) -> tuple[Array, Array]:
+            seen = terrain.probe_over(x, now)
+            return seen.distance, seen.normal
+
+        local, floor = body.local if body.local.ndim == 2 else body.local[run], body.floor[run]
+        promises = Promises(body.links, local, targets[run], weights[run], distances, floor,
+                            tolerance.fastest * fastest, limits[0][:, 0], limits[1][:, 0])
+        part = Motion(now, positions[run], rotations[run])
+        if body.deep[run, :len(points)].max() > BURIED:     # it may be nearer to the wrong side of a platform
+            falling = replace(promises, floor=np.full_like(floor, -np.inf))
+            part = settle(tree, shape.at(run), part, falling, stiffness, CALM / dt, fixed)
+        out = settle(tree, shape.at(run), part, promises, stiffness, CALM / dt, fixed)
+        positions[run][~fixed], rotations[run][~fixed] = out.positions[~fixed], out.rotations[~fixed]
+    return planned.with_poses(positions, rotations)
+
+
+def unwillingness(tree: Tree) -> Array:
+    """(nv,) m2/rad2 how unwilling each freedom is to leave the plan."""
+    out = np.array([STIFF.get(role, 1e-2) for role in tree.character.roles])[tree.dof_link]
+    out[:3] = ROOT_PLACE
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Watched:
+    """What should not be in the ground: the contact points, then points of the skin and soles between them."""
+
+    links: Ints        # (W,)
+    local: Array       # (W, 3) or (K, W, 3) in their links
+    keyed: Array       # (K, W, 3) where they are in the keys ...
+    there: Array       # (K, W, 3) ... and in the plan,
+    floor: Array       # (K, W) how far from the ground they should be at least (-inf: whatever),
+    deep: Array        # (K, W) how much they lack of that,
+    tolerated: Array   # (W,) and how much of it is not wrong
+
+
+def _watched(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bools, terrain: Terrain,
+             ground: float, tolerance: Tolerance) -> _Watched:
+    points, times = tree.character.points, planned.times
+    skin, (middle_links, middles, feet) = skin_points(tree.character), sole_middles(tree.character)
     used = np.flatnonzero(~skin.is_sole)
     others = np.concatenate((skin.position[used], middles))
     links = np.concatenate((points.link, skin.link[used], middle_links))
     local = np.concatenate((shape.points, np.broadcast_to(others, shape.points.shape[:-2] + others.shape)), axis=-2)
     radius = np.concatenate((points.radius, skin.radius[used], np.zeros(len(middles))))
-    keyed = point_paths(tree, shape, keys, links, local)
-    own, own_points = keyed[..., 2] - ground, keyed[:, :len(points)]
     spare = np.concatenate((np.full(len(points), SPARE), np.full(len(others), -tolerance.graze)))
-    floor = np.minimum(own, radius + spare)
-    there = point_paths(tree, shape, planned, links, local)
+    tolerated = np.concatenate((np.full(len(points), tolerance.deep), np.full(len(others), tolerance.deep_body)))
+    keyed, there = (point_paths(tree, shape, motion, links, local) for motion in (keys, planned))
+    floor = np.minimum(keyed[..., 2] - ground, radius + spare)
     deep = floor - terrain.probe_over(there, times).distance
     through = in_the_way(there, deep, there[:, :len(points)], touching, terrain, times)
     through[:, len(points):] |= through[:, len(points):].any(1, keepdims=True)      # then the body minds nothing
@@ -78,91 +145,21 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     for n, foot in enumerate(feet, len(points) + len(used)):       # a sole that stands may rest on a bump
         stands = touching[:, points.limb == foot].any(1)
         floor[stands, n] = deep[stands, n] = -np.inf
-
-    seen, rests = terrain.probe_over(soles, times), np.minimum(own[:, :len(points)], points.radius)
-    inside = rests - seen.distance                              # no part of a foothold is in a riser
-    inside = np.where(touching, inside, 0.0)
-    inside = np.where(in_the_way(soles, inside, soles, touching, terrain, times), 0.0, inside)    # but in a wall
-    soles = soles + np.where(inside > tolerance.deep, inside, 0.0)[..., None] * seen.normal
-    missed = np.where(touching, np.linalg.norm(there[:, :len(points)] - soles, axis=-1), 0.0).max(1)
-    jerked = _jerked(there[:, :len(points)] - soles, touching, times)
-    slipping = slipping_of(own_points, soles, touching, terrain, times, tolerance.slip)
-    soles = soles - gathered(slipping, touching)
-    fastest = max(_turns(keys).max(), tolerance.least * planned.duration / (len(planned) - 1))
-    hurried = np.append(_turns(planned), 0.0) / fastest
-    tolerated = np.concatenate((np.full(len(points), tolerance.deep), np.full(len(others), tolerance.deep_body)))
-    wrong = (missed > tolerance.off) | (jerked > tolerance.jerked) | (hurried > tolerance.hurried)
-    wrong |= (deep > tolerated).any(1) | slipping.any((1, 2))
-    wrong |= False if is_wrong is None else is_wrong
-    free = np.ones(len(times), dtype=bool) if is_free is None else is_free
-    wrong &= free
-    if not wrong.any():
-        return planned
-    dt = planned.duration / (len(planned) - 1)
-    near = ndimage.binary_dilation(wrong, iterations=max(int(AROUND / dt), 1)) & free
-    stiffness = np.array([STIFF.get(role, 1e-2) for role in character.roles])[tree.dof_link]
-    stiffness[:3] = ROOT_PLACE
-    targets = np.concatenate((soles, np.zeros((len(times), len(others), 3))), axis=1)
-    weights = np.concatenate((touching.astype(float), np.zeros((len(times), len(others)))), axis=1)
-    positions, rotations = planned.positions.copy(), planned.rotations.copy()
-    for first, stop in np.flatnonzero(np.diff(np.concatenate(([0], near, [0])))).reshape(-1, 2):
-        run = slice(max(int(first) - 2, 0), min(int(stop) + 2, len(times)))
-        fixed = ~near[run]
-        now = times[run]
-
-        def distances(x: Array, now: Array = now) -> tuple[Array, Array]:
-            seen = terrain.probe_over(x, now)
-            return seen.distance, seen.normal
-
-        promises = Promises(links, local if local.ndim == 2 else local[run], targets[run], weights[run], distances,
-                            floor[run], tolerance.fastest * float(fastest), limits[0][:, 0], limits[1][:, 0])
-        part = Motion(now, positions[run], rotations[run])
-        if deep[run, :len(points)].max() > BURIED:     # it may be nearer to the wrong side of a platform
-            falling = replace(promises, floor=np.full_like(floor[run], -np.inf))
-            part = settle(tree, shape.at(run), part, falling, stiffness, CALM / dt, fixed)
-        out = settle(tree, shape.at(run), part, promises, stiffness, CALM / dt, fixed)
-        positions[run][~fixed], rotations[run][~fixed] = out.positions[~fixed], out.rotations[~fixed]
-    return planned.with_poses(positions, rotations)
+    return _Watched(links, local, keyed, there, floor, deep, tolerated)
 
 
-def slipping_of(keyed: Array, soles: Array, touching: Bools, terrain: Terrain, times: Array, allowed: float,
-                turned: Array | None = None) -> Array:
-    """(K, P, 3) m, how far standing points have slipped along the ground since the frame before, beyond what they do in
-    the keys (K, P, 3) and an `allowed` speed; those do not that move as the keys do, `turned` (K - 1, P, 3) onto the
-    ground."""
-    out = np.zeros(soles.shape)
-    dt = np.diff(times)[:, None]
-    moved = np.diff(soles, axis=0) - terrain.probe_over(soles[:-1], times[:-1]).velocity * dt[..., None]
-    up = terrain.height_over(soles[:-1, :, :2], times[:-1], soles[:-1, :, 2] + CEILING).normal
-    along = _along(moved, up)
-    far, usual = _size(along), np.diff(keyed, axis=0)
-    otherwise = _size(moved) - _size(usual) if turned is None else _size(_along(moved - turned, up))
-    beyond = np.minimum(far - _size(usual[..., :2]), otherwise) - allowed * dt
-    held = touching[1:] & touching[:-1] & (beyond > 0.0)
-    out[1:] = np.where(held, beyond / np.maximum(far, 1e-9), 0.0)[..., None] * along
-    return out
-
-
-def _along(x: Array, up: Array) -> Array:
-    return np.asarray(x - (x * up).sum(-1, keepdims=True) * up)
-
-
-def _size(x: Array) -> Array:
-    return np.asarray(np.linalg.norm(x, axis=-1))
+def _out_of_risers(soles: Array, rests: Array, touching: Bools, terrain: Terrain, times: Array, deep: float) -> Array:
+    """Footholds (K, P, 3) of points that rest so high (K, P), of which no part is `deep` in a riser; but in a wall."""
+    seen = terrain.probe_over(soles, times)
+    inside = np.where(touching, rests - seen.distance, 0.0)
+    inside = np.where(in_the_way(soles, inside, soles, touching, terrain, times), 0.0, inside)
+    return np.asarray(soles + np.where(inside > deep, inside, 0.0)[..., None] * seen.normal)
 
 
 def _jerked(off: Array, touching: Bools, times: Array) -> Array:
     """(K,) m/s, how fast standing points change how far `off` (K, P, 3) their places they are."""
     speed = np.linalg.norm(np.diff(off, axis=0), axis=-1) / np.diff(times)[:, None]
     return np.append(np.where(touching[1:] & touching[:-1], speed, 0.0).max(1, initial=0.0), 0.0)
-
-
-def gathered(slipping: Array, touching: Bools) -> Array:
-    """(K, P, 3) how far points have slipped since they came down."""
-    total = np.cumsum(slipping, axis=0)
-    every = np.arange(len(touching))[:, None]
-    came = np.maximum.accumulate(np.where(touching, 0, every), axis=0)      # the last frame in which they were up
-    return np.where(touching[..., None], total - np.take_along_axis(total, came[..., None], axis=0), 0.0)
 
 
 def _turns(motion: Motion) -> Array:

@@ -12,11 +12,13 @@ from scipy import ndimage
 from ..model.arrays import Array, Bools
 from ..model.motion import Motion
 from ..model.terrain import Terrain
+from ..numerics.runs import runs
 from ..physics.shape import shape_of
 from ..physics.soles import sole_samples
 from ..physics.trajectory import point_paths, poses
 from ..physics.tree import Tree
-from .mend import Tolerance, gathered, mend, slipping_of
+from .mend import Tolerance, mend
+from .slipping import gathered, slipping_of
 
 SLIP = 0.08                # m/s that a foot may slip
 SLIPS, OFF = 0.04, 0.015   # m/s more, m off the ground: one is as bad as the other
@@ -95,6 +97,6 @@ def evened(times: Array, values: Array, stands: Bools, over: float) -> Array:
     """Values averaged `over` so many seconds within each stance."""
     out = values.copy()
     width = max(1, round(over * (len(times) - 1) / float(times[-1] - times[0])))
-    for first, stop in np.flatnonzero(np.diff(np.concatenate(([0], stands, [0])))).reshape(-1, 2):
-        out[first:stop] = ndimage.uniform_filter1d(values[first:stop], width, mode="nearest")
+    for run in runs(stands):
+        out[run] = ndimage.uniform_filter1d(values[run], width, mode="nearest")
     return out

@@ -29,7 +29,7 @@ from ..physics.shape import Shape
 from ..physics.skin import Skin
 from ..physics.spacetime import Promises, settle
 from .clip import Clip
-from .mend import ROOT_PLACE, STIFF
+from .mend import unwillingness
 
 COAST = 0.15              # s in which speed left from the fall dies out
 UPRIGHT = 0.75            # of the time: the root has turned
@@ -297,8 +297,6 @@ def _settled(clip: Clip, skin: Skin, shape: Shape, motion: Motion, feet: list[_F
     stands = np.isin(skin.point, np.concatenate([foot.points for foot in feet])) if feet else np.zeros(len(skin), bool)
     weights = (stands & (u >= GATHER[1])[:, None] & (depth < SPARE)).astype(float)
     turns = np.linalg.norm(rotation.subtract(motion.rotations[1:, 1:], motion.rotations[:-1, 1:]), axis=-1)
-    stiffness = np.array([STIFF.get(role, 1e-2) for role in clip.character.roles])[tree.dof_link]
-    stiffness[:3] = ROOT_PLACE
 
     def distances(x: Array) -> tuple[Array, Array]:
         seen = clip.terrain.probe_over(x, times)
@@ -309,7 +307,8 @@ def _settled(clip: Clip, skin: Skin, shape: Shape, motion: Motion, feet: list[_F
     inner = slice(HELD, len(u) - HELD)
     fixed = np.ones(len(u), dtype=bool)
     fixed[inner] = False
-    out = settle(tree, shape, motion, promises, stiffness, SOOTHE * (len(u) - 1) / float(times[-1] - times[0]), fixed)
+    out = settle(tree, shape, motion, promises, unwillingness(tree),
+                 SOOTHE * (len(u) - 1) / float(times[-1] - times[0]), fixed)
     positions, rotations = motion.positions.copy(), motion.rotations.copy()
     positions[inner], rotations[inner] = out.positions[inner], out.rotations[inner]
     return motion.with_poses(positions, rotations)

@@ -6,16 +6,19 @@ Only frames that a push has led off the plan change, a little and smoothly; on l
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import ndimage
 
-from ..model.arrays import Array, Bools, Ints
+from ..model.arrays import Array, Bools
+from ..numerics.runs import runs
 from .clip import Clip
-from .mend import AROUND, Tolerance
+from .ground_plan import LEFT
+from .mend import AROUND
 from .replant import replant
 
-SIMULATED = Tolerance(deep=0.004, deep_body=0.016, graze=0.01, off=0.011, slip=np.inf, jerked=np.inf, hurried=1.9,
-                      fastest=1.8, least=8.0)
+SIMULATED = replace(LEFT, graze=0.01, least=8.0)     # a body may graze edges, and still joints may be pushed
 LANDING = 0.05             # s after which a foot that lands should stand
 ASTRAY = 1e-6              # m, of unit quaternions: frames that are nearer to the plan stay there
 
@@ -30,18 +33,13 @@ def touched_up(clip: Clip, positions: Array, rotations: Array, contacts: Bools, 
         return positions, rotations
     positions, rotations = positions.copy(), rotations.copy()
     around = int(np.ceil(AROUND * len(steps) / max(clip.motion.duration, 1e-9)))
-    for first, stop in _runs(ndimage.binary_dilation(is_free, iterations=around)):
-        run = slice(first, stop)
-        keys = clip.motion.part(first, stop)
+    for run in runs(ndimage.binary_dilation(is_free, iterations=around)):
+        if run.stop - run.start == 1:
+            continue
+        keys = clip.motion.part(run.start, run.stop)
         motion = keys.with_poses(positions[run], rotations[run])
         motion = replant(clip.tree, keys, motion, clip.schedule.touching[steps[run]],
                          clip.schedule.sliding[steps[run]], contacts[run], clip.terrain, clip.ground,
                          (clip.lower, clip.upper), SIMULATED, is_free[run], LANDING)
         positions[run], rotations[run] = motion.positions, motion.rotations
     return positions, rotations
-
-
-def _runs(used: Bools) -> Ints:
-    """(n, 2) first frames and ends of the runs of used (F,) frames that are more than one long."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], used, [0])))).reshape(-1, 2)
-    return np.asarray(edges[np.diff(edges, axis=1)[:, 0] > 1])

@@ -7,6 +7,7 @@ import numpy as np
 from ...model.arrays import Array, Bools
 from ...model.terrain import Probe
 from ...numerics import rotation
+from ...numerics.runs import runs
 from ...physics.dynamics import Dynamics
 from ...physics.support import Support, hull, nearest, support_of, widened, wrench_map, zmp
 from ...references.clip import Clip
@@ -37,9 +38,8 @@ class Stance:
         bare = ~clip.schedule.touching[:-1].any(1) & (
             np.linalg.norm(wrenches[:, :3], axis=1) < CARRIED * self.weight)
         self._flights = np.zeros(clip.steps, dtype=bool)       # in the air, and for long enough to be meant
-        edges = np.flatnonzero(np.diff(np.concatenate(([0], bare.astype(int), [0]))))
-        for start, stop in zip(edges[::2], edges[1::2]):
-            self._flights[start:stop] = clip.times[stop] - clip.times[start] > SHORTEST_FLIGHT
+        for run in runs(bare):
+            self._flights[run] = clip.times[run.stop] - clip.times[run.start] > SHORTEST_FLIGHT
         self.start()
 
     def start(self) -> None:
