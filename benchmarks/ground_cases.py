@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from solver import Character, Motion, Scene
+from solver import Character, Motion, Push, Scene
 from solver.model.terrain import Moving, Plane, Steps, Terrain, TriangleMesh
 from solver.numerics import rotation
 from solver.references.clip import Clip
@@ -17,6 +17,7 @@ from tests.clips import shared, synthetic
 
 CLIPS = {"walk": "made:walk", "trot": "made:trot", "captured walk": "walk_cmu_02_01", "run": "run_cmu_09_01",
          "crawl": "walk_crawl_cmu_133_01", "cartwheel": "cartwheel_cmu_49_07"}
+CAPTURED = {name for name, source in CLIPS.items() if not source.startswith("made:")}
 GROUNDS: dict[str, Callable[[], Terrain]] = {
     "35 up": lambda: terrains.slope(35.0), "35 down": lambda: terrains.slope(-35.0),
     "35 across": lambda: terrains.slope(35.0, 90.0), "20 up": lambda: terrains.slope(20.0),
@@ -67,3 +68,13 @@ def scene(clip: str, ground: str | Terrain, **placed: object) -> Scene:
     character, motion, height = find_clip(clip)
     terrain = GROUNDS[ground]() if isinstance(ground, str) else ground
     return Scene(character, motion, terrain=raised(terrain, height), **placed)  # type: ignore[arg-type]
+
+
+def pushed_scene(name: str, seed: int) -> Scene:
+    """The clip on a random ground with one push in any direction, at any time, of 100 to 300 N."""
+    generator = np.random.default_rng(1000 + seed)
+    heading, force = generator.uniform(0.0, 2.0 * np.pi), generator.uniform(100.0, 300.0)
+    start = float(generator.uniform(0.6, 1.8)) * min(1.0, find_clip(name)[1].duration / 3.0)
+    push = Push.constant("Spine1" if name in CAPTURED else "chest",
+                         force * np.array([np.cos(heading), np.sin(heading), 0.0]), start, 0.2)
+    return scene(name, terrains.random_terrain(seed)[1], pushes=(push,))

@@ -84,10 +84,10 @@ class Recorder:
         keys, places = whole.rotations[run], whole.positions[run]
         position, rotations = with_detail(self._clip, np.arange(len(keys)), self._positions[run], self._rotations[run],
                                           self._detail)
-        for own, key in zip(rotations, keys, strict=True):
-            self._keep_limits(own, key)
         follows = np.array([phase == "follow" for phase in self._phases[run]])
         position, rotations = touched_up(self._clip, position, rotations, self._contacts[run], follows)
+        for own, key in zip(rotations, keys, strict=True):
+            self._keep_limits(own, key)
         share = self._amount[run, :, None]
         if (share < 1.0).any():  # Physics amount: on the way from the keys to the result
             mixed = rotation.add(keys, share * rotation.subtract(rotations, keys))
@@ -98,7 +98,8 @@ class Recorder:
         return whole.with_poses(freeze(positions), freeze(turns))
 
     def _keep_limits(self, rotations: Array, keys: Array) -> None:
-        """The detail put back must not take a joint past limits that the rig has, except as far as its keys are."""
+        """Neither detail put back nor feet put down may take a joint past limits that the rig has, except as far as its
+        keys are."""
         character = self._clip.character
         for i in self._limited:
             is_hinge, axis = character.joints[i] == "hinge", character.axes[i]

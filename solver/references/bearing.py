@@ -151,7 +151,7 @@ def bear(tree: Tree, shape: Shape, base: Motion, way: Way, joints: Array, new: A
         long, tight, stands = far.min(0) - reach.longest, reach.tightest - far[0], bearing[:, reach.limb] > 0.0
         too_far = np.maximum(too_far, np.where(stands, long, 0.0))
         squeezed = np.maximum(squeezed, np.where(stands, tight, SQUEEZE * reach.tightest - far[0]))
-    return Borne(started, np.maximum(too_far, np.where(crouches, 0.0, squeezed)))
+    return Borne(started, np.where(crouches, 0.0, np.maximum(too_far, squeezed)))
 
 
 def _sole_height(joints: Array, share: Array) -> Array:

@@ -121,7 +121,8 @@ class Clip:
         motion, first = self.motion, self.scene.range[0]
         here = motion if len(times) == len(motion) else motion.resampled(times)
         same = len(times) == len(self.times)
-        there = np.arange(len(times)) if same else np.abs(self.times - times[:, None]).argmin(1)
+        middles = 0.5 * (self.times[1:] + self.times[:-1])
+        there = np.arange(len(times)) if same else np.searchsorted(middles, times)                 # the nearest
         planned = plan(self.tree, shape_of(self.character, here), here, self.schedule.touching[there],
                        self.schedule.sliding[there], self.terrain, self.ground, (self.lower, self.upper))
         self.notes += [Note("warning", words, first + int(np.searchsorted(motion.times, times[k] - 1e-9)))

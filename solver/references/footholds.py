@@ -25,7 +25,7 @@ ACROSS = np.array([0.0, -0.05, 0.05, -0.10, 0.10])  # ... and sideways
 FAR, GAP, STEEP = 0.10, 0.006, np.radians(6.0)     # m, m, rad: what costs one
 SIDEWAYS = 1.5
 ALONG_TOGETHER = np.arange(-0.48, 0.481, 0.06)      # m, the same for limbs that are shifted together ...
-FAR_TOGETHER = 0.25                                 # ... to whom so much costs one
+FAR_TOGETHER, ROOM_TOGETHER = 0.25, 0.25            # ... to whom so much costs one, and no room for shins so much less
 GENTLE = np.radians(30.0)
 STEEPEST = np.radians(50.0)
 FINE, SETTLES = (5, 9), 2                  # samples across and along a sole, how often it is tilted anew
@@ -207,9 +207,10 @@ def weigh(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool, 
         scale = max(scale, 1.0)                                # so may who needs much room, as a shank that lies down
     along, across = (scale * g.ravel() for g in np.meshgrid(ALONG, ACROSS))
     far = scale * FAR
+    roomy = 1.0
     if together:
         along, across = (g.ravel() for g in np.meshgrid(ALONG_TOGETHER, ACROSS))
-        far = FAR_TOGETHER
+        far, roomy = FAR_TOGETHER, ROOM_TOGETHER
     if reachable(terrain, stance.centre[None, :2], time, level)[0] == np.inf:      # in a wall no place is better
         along, across = np.zeros((2, 1))
     shifts = along[:, None] * stance.ahead + across[:, None] * side
@@ -222,10 +223,10 @@ def weigh(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool, 
             later = replace(tried, places=terrain.carry(tried.places, time, moment))
             cost = cost + walled(later, terrain, moment)
         if knees:                                     # where one comes near, there is no room to leave
-            cost = cost + room(later, terrain, end, stance.ahead, AHEAD)
+            cost = cost + roomy * room(later, terrain, end, stance.ahead, AHEAD)
     if knees:
-        cost = cost + room(tried, terrain, time, stance.ahead, AHEAD)
-        cost = cost + room(tried, terrain, time, -stance.ahead, stance.fall)
+        cost = cost + roomy * room(tried, terrain, time, stance.ahead, AHEAD)
+        cost = cost + roomy * room(tried, terrain, time, -stance.ahead, stance.fall)
         if following is not None:
             cost = cost + brink(tried, terrain, time, stance.ahead, following.on(way).centre)
     if joining is not None and partner is None:
@@ -250,10 +251,14 @@ def fit(weighed: Weighed, keyed: Stance, partner: Foothold, terrain: Terrain, ti
 def stand(weighed: Weighed, n: int, keyed: Stance, way: Way, partner: Foothold | None, terrain: Terrain,
           times: Array) -> Foothold:
     """The foothold at the n-th place; it travels with the ground it is on."""
-    place = weighed.tried.places[n]
+    time, tried = float(times[keyed.first]), weighed.tried
+    place, normal = tried.places[n], tried.normals[n]
     if partner is not None:
-        place = _fitted(place, *_shank(keyed, partner), terrain, float(times[keyed.first]))
-    return _standing(keyed, way, place, weighed.tried.normals[n], terrain, times)
+        fitted = _fitted(place, *_shank(keyed, partner), terrain, time)
+        both = replace(tried, places=np.stack((place, fitted)), normals=np.stack((normal, normal)))
+        before, after = walled(both, terrain, time)
+        place = fitted if after <= before + 1.0 else place               # but not to a riser
+    return _standing(keyed, way, place, normal, terrain, times)
 
 
 def choose(keyed: Stance, way: Way, terrain: Terrain, times: Array, knees: bool, level: float,

@@ -19,13 +19,13 @@ from ..model.motion import Motion
 from ..model.terrain import Terrain
 from ..numerics import rotation
 from ..physics.shape import Shape
-from ..physics.soles import sole_samples
 from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
 from .bearing import Borne, Reach, bear, reaches
 from .conform import conform
 from .footholds import Foothold, Stance, find_stances
 from .heel_rise import Heel, heel_of
+from .judge import faults, off_ground
 from .laying import lay
 from .limbs import put, toe_of
 from .mend import Tolerance, mend
@@ -49,6 +49,9 @@ CONFORMS = 2              # how often at most a planned foot is put down
 TIPTOE = 0.06             # m: a point so much higher in the keys than others of its limb does not stand
 # what mending may leave undone before standing feet are put down once more
 LEFT = Tolerance(deep=0.004, deep_body=0.016, off=0.011, slip=np.inf, jerked=np.inf, hurried=1.9, fastest=1.8)
+BROUGHT = 0.5             # leg lengths up or down at the first frame that are worth a sentence
+SHARES = (1.0, 0.93, 0.86)   # of the way: what cannot be mended is planned anew on a shorter one, ...
+HOPELESS = 3.0            # ... unless it is too wrong (of judge.faults) for that to help
 LIFTED = 0.005            # m: a point this much higher than in the keys no longer touches ...
 RISEN = 0.001             # m: ... nor does one that has risen so far against the rest of its foot
 
@@ -66,10 +69,26 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, sliding: Boo
          limits: tuple[Array, Array]) -> GroundPlan:
     """Plan a motion on level ground (height `ground`), of which some points touch (K, P) and some of those slide
     (K, P), over `terrain`, within the joints' limits (N, 3) each."""
-    character = tree.character
-    points = character.points
-    if not points.limbs:
+    if not tree.character.points.limbs:
         return GroundPlan(motion, touching, ())
+    best, least = GroundPlan(motion, touching, ()), np.inf
+    for share in SHARES:
+        found = _plan_along(share, tree, shape, motion, touching, sliding, terrain, ground, limits)
+        if found.motion is motion:
+            return found
+        wrong = float(faults(tree, motion, found.motion, found.touching, found.touching & ~sliding, terrain,
+                             ground).max())
+        if wrong < least:
+            best, least = found, wrong
+        if wrong <= 1.0 or wrong > HOPELESS:
+            break
+    return best
+
+
+def _plan_along(share: float, tree: Tree, shape: Shape, motion: Motion, touching: Bools, sliding: Bools,
+                terrain: Terrain, ground: float, limits: tuple[Array, Array]) -> GroundPlan:
+    """A plan that goes only this share of the way, or less where legs are too short."""
+    points = tree.character.points
     paths = point_paths(tree, shape, motion, points.link, shape.points)
     on_foot = np.array([limb.kind == "foot" for limb in points.limbs], dtype=bool)
     keyed, touching = touching, _lowest(touching, paths, points.limb)
@@ -78,8 +97,8 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, sliding: Boo
     joints = point_paths(tree, shape, motion, np.array(anchors, dtype=np.intp), np.zeros((len(anchors), 3)))
     limbs = reaches(tree, shape, motion, anchors)
 
-    body, way, ends, heels, touching, notes = _settle(tree, shape, motion, touching, terrain, ground, stances, limbs,
-                                                      joints, paths, partners_of(tree.character, anchors))
+    body, way, ends, heels, touching, notes = _settle(share, tree, shape, motion, touching, terrain, ground, stances,
+                                                      limbs, joints, paths, partners_of(tree.character, anchors))
     new, turns = ends
     if way.is_straight and _is_same(new, joints, turns):
         return GroundPlan(motion, keyed, tuple(said(tree, shape, motion, motion, terrain, ground)))
@@ -109,21 +128,21 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, sliding: Boo
     planned = replant(tree, motion, planned, stays, sliding, stays, terrain, ground, limits, LEFT,
                       np.ones(len(motion), dtype=bool))
     there = point_paths(tree, shape, planned, points.link, shape.points)
-    notes += _hovering(tree.character, there, paths, touching, planned.times, terrain, ground)
+    notes += _hovering(tree, there, paths, touching, planned.times, terrain, ground)
     notes += said(tree, shape, motion, planned, terrain, ground)
+    brought = float((planned.positions - motion.positions)[0, 2])
+    if abs(brought) > BROUGHT * tree.character.leg_length:
+        notes.append((0, f"The clip begins {100 * abs(brought):.0f} cm {'below' if brought > 0.0 else 'above'} this "
+                         "ground, and was brought to it. If that is wrong, move the character or the ground."))
     return GroundPlan(planned, _still_touching(tree, shape, planned, stays, paths, soles, terrain, ground),
                       tuple(notes))
 
 
-def _hovering(character: Character, there: Array, paths: Array, touching: Bools, times: Array, terrain: Terrain,
+def _hovering(tree: Tree, there: Array, paths: Array, touching: Bools, times: Array, terrain: Terrain,
               ground: float) -> list[tuple[int, str]]:
     """Sentences about limbs that in the end do not come down as far as they do in the clip."""
-    notes, points = [], character.points
-    for n, limb in enumerate(points.limbs):
-        own = points.limb == n
-        off = terrain.probe_over(sole_samples(there[:, own]), times).distance.min(1)
-        off -= np.maximum(sole_samples(paths[:, own])[..., 2].min(1) - ground, 0.0)
-        off = np.where(touching[:, own].any(1), off, 0.0)
+    notes, limbs = [], tree.character.points.limbs
+    for off, limb in zip(off_ground(tree, there, paths, touching, times, terrain, ground).T, limbs, strict=True):
         k = int(off.argmax())
         if SAID < off[k] < np.inf:
             notes.append((k, f"{limb.name} stays {100 * off[k]:.0f} cm off the ground: it does not reach."))
@@ -159,14 +178,15 @@ def _put_all(tree: Tree, shape: Shape, keys: Motion, body: Motion, limbs: list[R
     return body
 
 
-def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Terrain, ground: float,
-            stances: list[Stance], limbs: list[Reach], joints: Array, paths: Array, partners: dict[int, int]
+def _settle(longest: float, tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: Terrain,
+            ground: float, stances: list[Stance], limbs: list[Reach], joints: Array, paths: Array,
+            partners: dict[int, int]
             ) -> tuple[Borne, Way, tuple[Array, Array], dict[int, Heel], Bools, list[tuple[int, str]]]:
     """Footholds, swings and a body over them, on a way as short as the legs need it; and what then touches."""
     points, times = tree.character.points, motion.times
     on_foot = [limb.kind == "foot" for limb in points.limbs]
     dt = motion.duration / (len(motion) - 1)
-    share = np.ones(len(times))
+    share = np.full(len(times), longest)
     choosy = False                                 # swings take most of the time: rough ones show what is too far
     for _ in range(ROUNDS):
         short = shortened(motion, share) if share.min() < 1.0 else np.zeros((len(times), 2))
@@ -190,8 +210,8 @@ def _settle(tree: Tree, shape: Shape, motion: Motion, touching: Bools, terrain: 
     notes = []
     if share.min() < 0.95:
         k = int(share.argmin())
-        notes.append((k, f"The way is up to {100 * (1 - share.min()):.0f} % shorter here: the legs are too short for "
-                         "this ground."))
+        why = "the legs are too short for this ground" if share.min() < longest else "its feet fit this ground better"
+        notes.append((k, f"The way is up to {100 * (1 - share.min()):.0f} % shorter here: {why}."))
     return body, way, ends, heels, stays, notes
 
 

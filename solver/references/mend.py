@@ -25,20 +25,22 @@ from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
 from .obstacles import in_the_way
 from .slipping import gathered, slipping_of
+from .swings import smooth
 
-# how unwilling each part is to leave the plan, in m2/rad2 (m2/m2 for the root's position)
+# how unwilling each part is to leave the plan, in m2/rad2
 STIFF = {"root": 1e-3, "trunk": 1e-3, "neck": 1e-2, "head": 1e-2, "leg": 1e-4, "foot": 1e-4, "toe": 1e-4, "arm": 1e-4,
          "hand": 1e-4}
-ROOT_PLACE = 1e-3
+ROOT_PLACE = 1e-3          # the same in m2/m2
 CALM = 0.07                 # s: changes are as smooth as this
 AROUND = 0.5               # s before and after what is wrong
+EASE = 0.1                 # s in which that begins and ends
 BURIED = 0.1               # m: a limb so deep in the ground is brought to its foothold before the ground counts
 SPARE = 0.002              # m: contact points keep so far out of the ground if they do in the keys
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """From where on something is wrong."""
+    """From where on something is wrong, and how it is mended."""
 
     deep: float = 0.003        # m, of a contact point in the ground
     deep_body: float = 0.012   # m, of any other part
@@ -48,7 +50,8 @@ class Tolerance:
     jerked: float = 0.07       # ... and of the point relative to its place
     hurried: float = 1.45      # times the clip's fastest joint;
     fastest: float = 1.4       # what is mended keeps to this,
-    least: float = 1.0         # rad/s, which counts as at least so fast
+    least: float = 1.0         # rad/s, which counts as at least so fast,
+    root: float = ROOT_PLACE   # m2/m2, and does so by limbs first if the root is so unwilling to go along
 
 
 PLANNED = Tolerance()
@@ -60,7 +63,7 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     """The planned motion with its touching (K, P) points at their places on the footholds, `soles` (K, P, 3). Only
     frames that are free (K,) change; all are, if not told. Some may be known to be wrong (K,) already."""
     points, times = tree.character.points, planned.times
-    body = _watched(tree, shape, keys, planned, touching, terrain, ground, tolerance)
+    body = watched(tree, shape, keys, planned, touching, terrain, ground, tolerance)
     there, keyed = body.there[:, :len(points)], body.keyed[:, :len(points)]
     soles = _out_of_risers(soles, np.minimum(keyed[..., 2] - ground, points.radius), touching, terrain, times,
                            tolerance.deep)
@@ -69,8 +72,8 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     slipping = slipping_of(keyed, soles, touching, terrain, times, tolerance.slip)
     soles = soles - gathered(slipping, touching)
     dt = planned.duration / (len(planned) - 1)
-    fastest = float(max(_turns(keys).max(), tolerance.least * dt))
-    hurried = np.append(_turns(planned), 0.0) / fastest
+    fastest = float(max(joint_turns(keys).max(), tolerance.least * dt))
+    hurried = np.append(joint_turns(planned), 0.0) / fastest
     wrong = (missed > tolerance.off) | (jerked > tolerance.jerked) | (hurried > tolerance.hurried)
     wrong |= (body.deep > body.tolerated).any(1) | slipping.any((1, 2))
     wrong |= False if is_wrong is None else is_wrong
@@ -79,7 +82,9 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     if not wrong.any():
         return planned
     near = ndimage.binary_dilation(wrong, iterations=max(int(AROUND / dt), 1)) & free
-    stiffness, others = unwillingness(tree), len(body.links) - len(points)
+    stiffness, others = unwillingness(tree, tolerance.root), len(body.links) - len(points)
+    if not near.all():                                          # what begins while a foot stands begins gently
+        soles = there + smooth(ndimage.distance_transform_edt(near) * dt / EASE)[:, None, None] * (soles - there)
     targets = np.concatenate((soles, np.zeros((len(times), others, 3))), axis=1)
     weights = np.concatenate((touching.astype(float), np.zeros((len(times), others))), axis=1)
     positions, rotations = planned.positions.copy(), planned.rotations.copy()
@@ -104,15 +109,15 @@ def mend(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bool
     return planned.with_poses(positions, rotations)
 
 
-def unwillingness(tree: Tree) -> Array:
-    """(nv,) m2/rad2 how unwilling each freedom is to leave the plan."""
+def unwillingness(tree: Tree, root: float = ROOT_PLACE) -> Array:
+    """(nv,) m2/rad2 how unwilling each freedom is to leave the plan, and (m2/m2) the root its place."""
     out = np.array([STIFF.get(role, 1e-2) for role in tree.character.roles])[tree.dof_link]
-    out[:3] = ROOT_PLACE
+    out[:3] = root
     return out
 
 
 @dataclass(frozen=True, eq=False)
-class _Watched:
+class Watched:
     """What should not be in the ground: the contact points, then points of the skin and soles between them."""
 
     links: Ints        # (W,)
@@ -124,8 +129,8 @@ class _Watched:
     tolerated: Array   # (W,) and how much of it is not wrong
 
 
-def _watched(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bools, terrain: Terrain,
-             ground: float, tolerance: Tolerance) -> _Watched:
+def watched(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: Bools, terrain: Terrain,
+             ground: float, tolerance: Tolerance) -> Watched:
     points, times = tree.character.points, planned.times
     skin, (middle_links, middles, feet) = skin_points(tree.character), sole_middles(tree.character)
     used = np.flatnonzero(~skin.is_sole)
@@ -145,7 +150,7 @@ def _watched(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: 
     for n, foot in enumerate(feet, len(points) + len(used)):       # a sole that stands may rest on a bump
         stands = touching[:, points.limb == foot].any(1)
         floor[stands, n] = deep[stands, n] = -np.inf
-    return _Watched(links, local, keyed, there, floor, deep, tolerated)
+    return Watched(links, local, keyed, there, floor, deep, tolerated)
 
 
 def _out_of_risers(soles: Array, rests: Array, touching: Bools, terrain: Terrain, times: Array, deep: float) -> Array:
@@ -162,7 +167,7 @@ def _jerked(off: Array, touching: Bools, times: Array) -> Array:
     return np.append(np.where(touching[1:] & touching[:-1], speed, 0.0).max(1, initial=0.0), 0.0)
 
 
-def _turns(motion: Motion) -> Array:
+def joint_turns(motion: Motion) -> Array:
     """(K - 1,) rad from frame to frame, of the joint that turns most."""
     turns = rotation.subtract(motion.rotations[1:, 1:], motion.rotations[:-1, 1:])
     return np.asarray(np.linalg.norm(turns, axis=-1).max(1, initial=0.0))

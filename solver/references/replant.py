@@ -14,14 +14,14 @@ from ..model.motion import Motion
 from ..model.terrain import Terrain
 from ..numerics.runs import runs
 from ..physics.shape import shape_of
-from ..physics.soles import sole_samples
-from ..physics.trajectory import point_paths, poses
+from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
+from .judge import faults, jolts, off_ground
 from .mend import Tolerance, mend
-from .slipping import gathered, slipping_of
+from .slipping import as_turned, gathered, slipping_of
 
-SLIP = 0.08                # m/s that a foot may slip
-SLIPS, OFF = 0.04, 0.015   # m/s more, m off the ground: one is as bad as the other
+SLIPS, SLIP = 0.1, 0.08    # m/s: who slips faster is held back, to so fast
+HIGH = 0.012               # m: who hovers higher is brought down
 # leg lengths: from so high a foot is brought down that has not landed yet, and one that has stood; higher ones fly
 LATE, HOVERS = 0.1, 0.05
 EVEN = 0.15                # s over which that is evened out
@@ -34,57 +34,48 @@ def replant(tree: Tree, keys: Motion, motion: Motion, touching: Bools, sliding: 
     """The motion, of keys made on level ground, with the points that should touch (n, P) on the ground, of which some
     slide (n, P) in the keys and some are in contact (n, P) now; they stand from `landing` (s) on. Only free frames (n,)
     change."""
+    held = touching & contacts & ~sliding
+    held &= _since(held, motion.times) > landing - 1e-9
     best, least = motion, np.inf
-    for _ in range(ROUNDS):
-        stands, soles, slips, fault = _standing(tree, keys, motion, touching, sliding, contacts, terrain, ground,
-                                                  landing)
-        if fault < least:                          # mending may not come to its end
+    for _ in range(ROUNDS + 1):
+        stands, soles, is_wrong = _standing(tree, keys, motion, touching, contacts, held, terrain, ground, landing)
+        wrong = np.maximum(faults(tree, keys, motion, stands, held, terrain, ground), jolts(keys, motion))
+        beyond = np.maximum(wrong - 1.0, 0.0)
+        if (fault := float((beyond[is_free] ** 2).sum())) < least:       # mending may not come to its end
             best, least = motion, fault
         before, motion = motion, mend(tree, shape_of(tree.character, keys), keys, motion, stands, soles, terrain,
-                                      ground, limits, tolerance, is_free, slips)
+                                      ground, limits, tolerance, is_free, is_wrong)
         if motion is before:
-            return motion
-    fault = _standing(tree, keys, motion, touching, sliding, contacts, terrain, ground, landing)[3]
-    return motion if fault < least else best
+            break
+    return best
 
 
-def _standing(tree: Tree, keys: Motion, motion: Motion, planned: Bools, sliding: Bools, contacts: Bools,
-              terrain: Terrain, ground: float, landing: float) -> tuple[Bools, Array, Bools, float]:
-    """(n, P) points that stand; (n, P, 3) where they should; (n,) where they slip; and how bad it is in all."""
+def _standing(tree: Tree, keys: Motion, motion: Motion, planned: Bools, contacts: Bools, held: Bools,
+              terrain: Terrain, ground: float, landing: float) -> tuple[Bools, Array, Bools]:
+    """(n, P) points that stand; (n, P, 3) where they should; and (n,) where they hover too high or slip."""
     character, times = tree.character, motion.times
     shape, points = shape_of(character, keys), character.points
     there, here = (point_paths(tree, shape, some, points.link, shape.points) for some in (motion, keys))
-    held = planned & contacts & ~sliding
-    held &= _since(held, times) > landing - 1e-9
-    turn = _turns(tree, motion) @ _turns(tree, keys).swapaxes(-1, -2)
-    turned = (0.5 * (turn[1:] + turn[:-1]) @ np.diff(here, axis=0)[..., None])[..., 0]
+    turned, dt = as_turned(tree, keys, motion, here), np.diff(times, prepend=times[0] - times[1])
     slipping = slipping_of(here, there, held, terrain, times, SLIP, turned)
-    stands, soles, slips = planned.copy(), there.copy(), np.zeros(len(times), dtype=bool)
-    fault = float(((slipping[1:] / (SLIPS * np.diff(times)[:, None, None])) ** 2).sum())
+    is_wrong = np.asarray(np.linalg.norm(slipping, axis=-1).max(1) > (SLIPS - SLIP) * dt)
+    stands, soles = planned.copy(), there.copy()
+    off = off_ground(tree, there, here, planned, times, terrain, ground)
     for n in range(len(points.limbs)):
         own = np.flatnonzero(points.limb == n)
-        air = terrain.probe_over(sole_samples(there[:, own], 5, 9), times).distance.min(1)
-        air -= np.maximum(sole_samples(here[:, own], 5, 9)[..., 2].min(1) - ground, 0.0)
         down = np.asarray(planned[:, own].any(1, keepdims=True))
         touches = (down & contacts[:, own].any(1, keepdims=True)).astype(float)
         has_stood = gathered(touches[..., None], down)[:, 0, 0] > 0.0
         highest = np.where(has_stood, HOVERS, LATE) * character.leg_length
-        stands[:, own] &= (_since(down, times) > landing - 1e-9) & down & (air < highest)[:, None]
+        stands[:, own] &= (_since(down, times) > landing - 1e-9) & down & (off[:, n] < highest)[:, None]
         is_down = np.asarray(stands[:, own].any(1))
-        air = np.where(is_down, np.maximum(air, 0.0), 0.0)                       # without ground it is endless
-        fault += float(((air / OFF) ** 2).sum())
+        air = np.where(is_down, np.maximum(off[:, n], 0.0), 0.0)                 # without ground it is endless
+        is_wrong |= air > HIGH
         soles[:, own, 2] -= evened(times, air, is_down & has_stood, EVEN)[:, None]
-        slips |= slipping[:, own].any((1, 2))
         slipped = gathered(slipping[:, own], held[:, own])
         mean = slipped.sum(1, keepdims=True) / np.maximum(held[:, own].sum(1), 1)[:, None, None]
         soles[:, own] -= np.where(held[:, own, None], slipped, mean)             # who does not touch goes along
-    return stands, soles, slips, fault
-
-
-def _turns(tree: Tree, motion: Motion) -> Array:
-    """(n, P, 3, 3) how the points' links are turned in the world."""
-    shape, links = shape_of(tree.character, motion), tree.character.points.link
-    return np.concatenate([pose.R[:, links] for _, pose in poses(tree, shape, motion)])
+    return stands, soles, is_wrong
 
 
 def _since(down: Bools, times: Array) -> Array:

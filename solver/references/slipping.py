@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..model.arrays import Array, Bools
+from ..model.motion import Motion
 from ..model.terrain import Terrain
+from ..physics.shape import shape_of
+from ..physics.trajectory import poses
+from ..physics.tree import Tree
 from .underfoot import CEILING
 
 
@@ -41,3 +45,15 @@ def gathered(slipping: Array, touching: Bools) -> Array:
     every = np.arange(len(touching))[:, None]
     came = np.maximum.accumulate(np.where(touching, 0, every), axis=0)      # the last frame in which they were up
     return np.where(touching[..., None], total - np.take_along_axis(total, came[..., None], axis=0), 0.0)
+
+
+def as_turned(tree: Tree, keys: Motion, motion: Motion, keyed: Array) -> Array:
+    """(K - 1, P, 3) m, how points that move in the keys as given (K, P, 3) would, turned as their links are now."""
+    turn = _turns(tree, motion) @ _turns(tree, keys).swapaxes(-1, -2)
+    return np.asarray((0.5 * (turn[1:] + turn[:-1]) @ np.diff(keyed, axis=0)[..., None])[..., 0])
+
+
+def _turns(tree: Tree, motion: Motion) -> Array:
+    """(K, P, 3, 3) how the points' links are turned in the world."""
+    shape, links = shape_of(tree.character, motion), tree.character.points.link
+    return np.concatenate([pose.R[:, links] for _, pose in poses(tree, shape, motion)])

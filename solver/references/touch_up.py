@@ -12,23 +12,25 @@ import numpy as np
 from scipy import ndimage
 
 from ..model.arrays import Array, Bools
+from ..numerics import rotation
 from ..numerics.runs import runs
 from .clip import Clip
 from .ground_plan import LEFT
 from .mend import AROUND
 from .replant import replant
 
-SIMULATED = replace(LEFT, graze=0.01, least=8.0)     # a body may graze edges, and still joints may be pushed
+# a body may graze edges, still joints may be pushed, and a body that falls onto a late foot is not to be thrown up
+SIMULATED = replace(LEFT, graze=0.01, least=6.0, root=0.1)
 LANDING = 0.05             # s after which a foot that lands should stand
-ASTRAY = 1e-6              # m, of unit quaternions: frames that are nearer to the plan stay there
+ASTRAY = 1e-6              # m, rad: frames that are nearer to the plan stay there
 
 
 def touched_up(clip: Clip, positions: Array, rotations: Array, contacts: Bools, follows: Bools) -> tuple[Array, Array]:
     """Simulated poses (n, 3), (n, N, 4) at the frames of the range, with their contacts (n, P), in some of which (n,)
     the clip is followed."""
     steps, planned = clip.frame_step, clip.planned
-    is_free = follows & ((np.abs(positions - planned.positions[steps]).max(-1) > ASTRAY) |
-                         (np.abs(rotations - planned.rotations[steps]).max((-2, -1)) > ASTRAY))
+    turned = np.linalg.norm(rotation.subtract(rotations, planned.rotations[steps]), axis=-1)
+    is_free = follows & ((np.abs(positions - planned.positions[steps]).max(-1) > ASTRAY) | (turned.max(-1) > ASTRAY))
     if clip.terrain.is_level or not len(clip.character.points) or not is_free.any():
         return positions, rotations
     positions, rotations = positions.copy(), rotations.copy()

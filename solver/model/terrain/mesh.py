@@ -118,7 +118,7 @@ def _describe(parts: Parts, normals: Array, is_closed: Bools) -> list[str]:
     if parts.holes:
         notes.append(f"The ground has {_number(parts.holes, 'hole', 'holes')}: there is nothing to stand on in it.")
     if (normals[~is_closed, 2] < -VERTICAL).any():
-        notes.append("Some of the ground hangs over: plans step on the highest surface.")
+        notes.append("Some of the ground hangs over: feet step on what they can climb to, and pass under the rest.")
     if parts.inside_out:
         notes.append(f"{_number(parts.inside_out, 'closed part is', 'closed parts are')} inside out and counted as "
                      "solid. If it is a room, delete its ceiling.")
