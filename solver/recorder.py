@@ -19,6 +19,7 @@ from .physics.balance import margins, pressed_height, zero_moment_point
 from .physics.shape import shape_of
 from .physics.trajectory import com_path, point_paths
 from .references.detail import with_detail
+from .references.judge import off_ground
 from .references.touch_up import touched_up
 
 STANDARD_GRAVITY = 9.81  # m/s2, to express forces in body weights where there is no gravity
@@ -26,6 +27,7 @@ LANDING = 0.05        # s: a foot that came down later than this ago is still la
 SLIDE_NOTE = 0.01     # m per frame
 AID_NOTE = 0.5        # body weights
 ASTRAY_NOTE = 0.5     # rad from the keys
+HANGS_NOTE = 0.1      # leg lengths
 POP_NOTE, POP_SHIFT = 0.02, 0.03   # rad and m from the keys, where a range begins after the motion or ends before it
 
 
@@ -45,6 +47,7 @@ class Recorder:
         self._detail = np.ones(len(clip.frame_step))   # share of the clip's finest detail in each frame of the range
         self._phases: list[Phase] = ["follow"] * frames
         self._fallen = FallRecord(scene, clip)
+        self._touched_up = np.zeros(len(clip.frame_step), dtype=bool)
         times = scene.motion.times
         mask = np.array([scene.mask.get(name, 1.0) for name in clip.character.names])
         self._amount = scene.amount_at(times)[:, None] * mask
@@ -85,7 +88,9 @@ class Recorder:
         position, rotations = with_detail(self._clip, np.arange(len(keys)), self._positions[run], self._rotations[run],
                                           self._detail)
         follows = np.array([phase == "follow" for phase in self._phases[run]])
+        before = position, rotations.copy()
         position, rotations = touched_up(self._clip, position, rotations, self._contacts[run], follows)
+        self._touched_up = (position != before[0]).any(-1) | (rotations != before[1]).any((-2, -1))
         for own, key in zip(rotations, keys, strict=True):
             self._keep_limits(own, key)
         share = self._amount[run, :, None]
@@ -137,10 +142,24 @@ class Recorder:
         self._fallen.balance(touches, motion, self._aid, zmp, inside)
         remarks = self._remarks(slide - reference_slide, weight, follows, deviation,
                                 np.linalg.norm(motion.positions - scene.motion.positions, axis=1))
+        remarks += self._hanging(paths, before, follows)
         notes = (*clip.notes, *self._controller.notes, *remarks)
         return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
                       inside, deviation, slide, reference_slide, depth, reference_depth, notes,
                       tuple(points.limbs[n].name for n in points.limb), weight, tuple(self._phases), touches)
+
+    def _hanging(self, paths: Array, keyed: Array, follows: Bools) -> list[Note]:
+        """About the foot that is farthest off the ground on which it should have stood for a while."""
+        clip, run = self._clip, self._run
+        times = self._scene.motion.times[run]
+        stands = _settled(clip.schedule.touching[clip.frame_step] & follows[run, None], times)
+        off = off_ground(clip.tree, paths[run], keyed[run], stands, times, clip.terrain, clip.ground)
+        off = np.where(np.isfinite(off), off, 0.0)
+        f, limb = np.unravel_index(int(off.argmax()), off.shape) if off.size else (0, 0)
+        if not off.size or off[f, limb] < HANGS_NOTE * clip.character.leg_length:
+            return []
+        return [Note("warning", f"{clip.character.points.limbs[limb].name} hangs {100 * off[f, limb]:.0f} cm off the "
+                     "ground on which it should stand. Push less, or let it fall.", run.start + int(f))]
 
     def _slide(self, paths: Array, contacts: Bools) -> Array:
         """(F,) m: the farthest a point that touches in two successive frames moved along the ground between them. On
@@ -194,6 +213,10 @@ class Recorder:
             notes.append(Note("warning", "Nothing keeps the path, and in the end the body is "
                               f"{_apart(deviation[last], shifted[last])} from its keys. Let its centre of mass, or a "
                               "bone, keep it.", last))
+        if self._touched_up.any():
+            notes.append(Note("info", f"In {int(self._touched_up.sum())} frames the body was mended after it was "
+                              "simulated, so that its feet keep to uneven ground: forces there are the simulation's.",
+                              first + int(self._touched_up.argmax())))
         worst = int(extra_slide.argmax())
         if extra_slide[worst] > SLIDE_NOTE:
             notes.append(Note("warning", f"A foot slides {100 * extra_slide[worst]:.1f} cm in one frame.", worst))

@@ -365,6 +365,13 @@ def test_a_quiet_bake_has_no_notes() -> None:
     assert finish(bake(scene(pushes=()))).notes == ()
 
 
+@pytest.mark.parametrize(("newtons", "hangs"), [(300.0, False), (20_000.0, True)])
+def test_feet_that_leave_the_ground_they_should_stand_on_are_told(newtons: float, hangs: bool) -> None:
+    hit = Push.constant("chest", (0.0, newtons, newtons), 0.4, 0.2)
+    result = finish(bake(scene(duration=3.0, pushes=(hit,))))
+    assert any("off the ground on which it should stand" in note.sentence for note in result.notes) == hangs
+
+
 @pytest.mark.parametrize("frames", [(0, 1), (3, 4)])
 def test_two_frames_are_enough(frames: tuple[int, int]) -> None:
     result = finish(bake(scene(frames=frames)))

@@ -129,6 +129,15 @@ def test_too_long_strides_are_shortened_and_said() -> None:
     assert any("shorter" in note.sentence for note in placed.notes)
 
 
+@pytest.mark.parametrize(("height", "where"), [(1.0, "above"), (-1.0, "below")])
+def test_a_clip_far_off_its_ground_is_brought_to_it_and_that_is_said(height: float, where: str) -> None:
+    character, motion, _ = find_clip("walk")
+    keyed = motion.with_poses(motion.positions + np.array([0.0, 0.0, height]), motion.rotations)
+    clip = Clip(Scene(character, keyed, terrain=terrains.stairs(0.2)))
+    assert abs(clip.planned.positions[0, 2] - motion.positions[0, 2]) < 0.05
+    assert any(f"cm {where} this ground" in note.sentence for note in clip.notes)
+
+
 def test_who_walks_upright_leans_into_the_slope_and_who_goes_on_four_legs_lies_along_it() -> None:
     pitch = {}
     for name in ("walk", "trot"):

@@ -98,6 +98,7 @@ def test_a_body_that_falls_onto_a_late_foot_is_not_thrown_up() -> None:
     keyed, reached = (np.linalg.norm(np.diff(motion.positions, 2, axis=0), axis=1).max() / dt ** 2
                       for motion in (placed.motion, result.motion))
     assert reached < 1.3 * keyed
+    assert any("mended after" in note.sentence for note in result.notes)
 
 
 def test_who_falls_is_not_touched_up() -> None:
