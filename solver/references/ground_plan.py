@@ -28,7 +28,7 @@ from .heel_rise import Heel, heel_of
 from .judge import faults, off_ground
 from .laying import lay
 from .limbs import put, toe_of
-from .mend import Tolerance, mend
+from .mend import SPARE, Tolerance, mend
 from .obstacles import said
 from .parting import parted
 from .related import partners_of
@@ -48,7 +48,8 @@ UNCHANGED = 2e-4          # m, of unit quaternions: ... but one that changes les
 CONFORMS = 2              # how often at most a planned foot is put down
 TIPTOE = 0.06             # m: a point so much higher in the keys than others of its limb does not stand
 # what mending may leave undone before standing feet are put down once more
-LEFT = Tolerance(deep=0.004, deep_body=0.016, off=0.011, slip=np.inf, jerked=np.inf, hurried=1.9, fastest=1.8)
+LEFT = Tolerance(deep=0.004, deep_body=0.016, clear=SPARE, off=0.011, slip=np.inf, jerked=np.inf, hurried=1.9,
+                 fastest=1.8)
 BROUGHT = 0.5             # leg lengths up or down at the first frame that are worth a sentence
 SHARES = (1.0, 0.93, 0.86)   # of the way: what cannot be mended is planned anew on a shorter one, ...
 HOPELESS = 3.0            # ... unless it is too wrong (of judge.faults) for that to help

@@ -33,6 +33,7 @@ STIFF = {"root": 1e-3, "trunk": 1e-3, "neck": 1e-2, "head": 1e-2, "leg": 1e-4, "
 ROOT_PLACE = 1e-3          # the same in m2/m2
 CALM = 0.07                 # s: changes are as smooth as this
 AROUND = 0.5               # s before and after what is wrong
+LEAVES = 0.1               # s after it leaves the ground, and before it lands, in which a limb comes to its height
 EASE = 0.1                 # s in which that begins and ends
 BURIED = 0.1               # m: a limb so deep in the ground is brought to its foothold before the ground counts
 SPARE = 0.002              # m: contact points keep so far out of the ground if they do in the keys
@@ -45,6 +46,7 @@ class Tolerance:
     deep: float = 0.003        # m, of a contact point in the ground
     deep_body: float = 0.012   # m, of any other part
     graze: float = 0.0         # m, to which that is mended
+    clear: float = 0.02        # m, that points of a limb in mid-swing then keep off the ground, if they do in the keys
     off: float = 0.004         # m, of a standing point off its place
     slip: float = 0.04         # m/s, of a standing point's place along the ground, beyond the keys ...
     jerked: float = 0.07       # ... and of the point relative to its place
@@ -143,6 +145,8 @@ def watched(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: B
     keyed, there = (point_paths(tree, shape, motion, links, local) for motion in (keys, planned))
     floor = np.minimum(keyed[..., 2] - ground, radius + spare)
     deep = floor - terrain.probe_over(there, times).distance
+    clear = points.radius + SPARE + (tolerance.clear - SPARE) * _in_air(points.limb, touching, times)
+    floor[:, :len(points)] = np.minimum(keyed[:, :len(points), 2] - ground, clear)
     through = in_the_way(there, deep, there[:, :len(points)], touching, terrain, times)
     through[:, len(points):] |= through[:, len(points):].any(1, keepdims=True)      # then the body minds nothing
     floor, deep = np.where(through, -np.inf, floor), np.where(through, -np.inf, deep)
@@ -151,6 +155,16 @@ def watched(tree: Tree, shape: Shape, keys: Motion, planned: Motion, touching: B
         stands = touching[:, points.limb == foot].any(1)
         floor[stands, n] = deep[stands, n] = -np.inf
     return Watched(links, local, keyed, there, floor, deep, tolerated)
+
+
+def _in_air(limb: Ints, touching: Bools, times: Array) -> Array:
+    """(K, P) 1 for points of limbs in mid-swing, 0 for those that stand, land or leave."""
+    out, dt = np.zeros(touching.shape), float(times[-1] - times[0]) / (len(times) - 1)
+    for own in (limb == n for n in np.unique(limb)):
+        down = touching[:, own].any(1)
+        if down.any():
+            out[:, own] = smooth(ndimage.distance_transform_edt(~down) * dt / LEAVES)[:, None]
+    return out
 
 
 def _out_of_risers(soles: Array, rests: Array, touching: Bools, terrain: Terrain, times: Array, deep: float) -> Array:
