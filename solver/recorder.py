@@ -19,7 +19,6 @@ from .physics.balance import margins, pressed_height, zero_moment_point
 from .physics.shape import shape_of
 from .physics.trajectory import com_path, point_paths
 from .references.detail import with_detail
-from .references.judge import off_ground
 from .references.touch_up import touched_up
 
 STANDARD_GRAVITY = 9.81  # m/s2, to express forces in body weights where there is no gravity
@@ -135,31 +134,36 @@ class Recorder:
         planted[first + 1:last + 1] &= np.logical_and.reduceat(stands, clip.frame_step[:-1])  # and all the way there
         planted = _settled(planted, scene.motion.times)
         slide, reference_slide = self._slide(paths, planted), self._slide(before, planted)
-        depth, reference_depth = self._depth(paths), self._depth(before)
+        distance, own_distance = (clip.terrain.probe_over(some, scene.motion.times).distance
+                                  for some in (paths, before))
+        depth, reference_depth = (np.maximum(-some.min(1, initial=0.0), 0.0) for some in (distance, own_distance))
         zmp, inside = self._balance(motion.positions, paths)
         touches = self._fallen.touches(shape, motion)
         depth = self._fallen.depths(shape, motion, depth, self._phases)
         self._fallen.balance(touches, motion, self._aid, zmp, inside)
         remarks = self._remarks(slide - reference_slide, weight, follows, deviation,
                                 np.linalg.norm(motion.positions - scene.motion.positions, axis=1))
-        remarks += self._hanging(paths, before, follows)
+        remarks += self._hanging(distance, before, follows)
         notes = (*clip.notes, *self._controller.notes, *remarks)
         return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
                       inside, deviation, slide, reference_slide, depth, reference_depth, notes,
                       tuple(points.limbs[n].name for n in points.limb), weight, tuple(self._phases), touches)
 
-    def _hanging(self, paths: Array, keyed: Array, follows: Bools) -> list[Note]:
-        """About the foot that is farthest off the ground on which it should have stood for a while."""
-        clip, run = self._clip, self._run
-        times = self._scene.motion.times[run]
-        stands = _settled(clip.schedule.touching[clip.frame_step] & follows[run, None], times)
-        off = off_ground(clip.tree, paths[run], keyed[run], stands, times, clip.terrain, clip.ground)
-        off = np.where(np.isfinite(off), off, 0.0)
-        f, limb = np.unravel_index(int(off.argmax()), off.shape) if off.size else (0, 0)
-        if not off.size or off[f, limb] < HANGS_NOTE * clip.character.leg_length:
-            return []
-        return [Note("warning", f"{clip.character.points.limbs[limb].name} hangs {100 * off[f, limb]:.0f} cm off the "
-                     "ground on which it should stand. Push less, or let it fall.", run.start + int(f))]
+    def _hanging(self, distance: Array, keyed: Array, follows: Bools) -> list[Note]:
+        """About limbs that are all off the ground, by the distances (F, P) of their points, on which they should have
+        stood for a while."""
+        clip, run, notes = self._clip, self._run, []
+        stands = clip.schedule.touching[clip.frame_step] & follows[run, None]
+        stands = _settled(stands, self._scene.motion.times[run])
+        for n, limb in enumerate(clip.character.points.limbs):
+            own = clip.character.points.limb == n
+            off = distance[run, own].min(1) - np.maximum(keyed[run, own, 2].min(1) - clip.ground, 0.0)
+            off = np.where(stands[:, own].any(1) & np.isfinite(off), off, 0.0)
+            f = int(off.argmax())
+            if off[f] > HANGS_NOTE * clip.character.leg_length:
+                notes.append(Note("warning", f"{limb.name} hangs {100 * off[f]:.0f} cm off the ground on which it "
+                                  "should stand. Push less, or let the character fall.", run.start + f))
+        return notes
 
     def _slide(self, paths: Array, contacts: Bools) -> Array:
         """(F,) m: the farthest a point that touches in two successive frames moved along the ground between them. On
@@ -174,10 +178,6 @@ class Recorder:
             far = np.linalg.norm(moved[..., :2], axis=-1)
             out[1:] = np.where(contacts[1:] & contacts[:-1], far, 0.0).max(1)
         return out
-
-    def _depth(self, paths: Array) -> Array:
-        distance = self._clip.terrain.probe_over(paths, self._scene.motion.times).distance
-        return np.maximum(-distance.min(1, initial=0.0), 0.0)
 
     def _balance(self, roots: Array, paths: Array) -> tuple[Array, Array]:
         """ZMP of the ground's and the helper's forces together, and its margin inside the touching points."""

@@ -33,8 +33,8 @@ STIFF = {"root": 1e-3, "trunk": 1e-3, "neck": 1e-2, "head": 1e-2, "leg": 1e-4, "
 ROOT_PLACE = 1e-3          # the same in m2/m2
 CALM = 0.07                 # s: changes are as smooth as this
 AROUND = 0.5               # s before and after what is wrong
-LEAVES = 0.1               # s after it leaves the ground, and before it lands, in which a limb comes to its height
 EASE = 0.1                 # s in which that begins and ends
+LEAVES = 0.1               # s after it leaves the ground, and before it lands, in which a limb comes to its height
 BURIED = 0.1               # m: a limb so deep in the ground is brought to its foothold before the ground counts
 SPARE = 0.002              # m: contact points keep so far out of the ground if they do in the keys
 
@@ -127,7 +127,7 @@ class Watched:
     keyed: Array       # (K, W, 3) where they are in the keys ...
     there: Array       # (K, W, 3) ... and in the plan,
     floor: Array       # (K, W) how far from the ground they should be at least (-inf: whatever),
-    deep: Array        # (K, W) how much they lack of that,
+    deep: Array        # (K, W) how much they lack of that, if none has to be clear of it in mid-swing,
     tolerated: Array   # (W,) and how much of it is not wrong
 
 
