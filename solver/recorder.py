@@ -87,9 +87,10 @@ class Recorder:
         position, rotations = with_detail(self._clip, np.arange(len(keys)), self._positions[run], self._rotations[run],
                                           self._detail)
         follows = np.array([phase == "follow" for phase in self._phases[run]])
-        before = position, rotations.copy()
+        before = position, rotations
         position, rotations = touched_up(self._clip, position, rotations, self._contacts[run], follows)
         self._touched_up = (position != before[0]).any(-1) | (rotations != before[1]).any((-2, -1))
+        self._touched_up &= (self._amount[run] > 0.0).any(-1)
         for own, key in zip(rotations, keys, strict=True):
             self._keep_limits(own, key)
         share = self._amount[run, :, None]
@@ -143,21 +144,24 @@ class Recorder:
         self._fallen.balance(touches, motion, self._aid, zmp, inside)
         remarks = self._remarks(slide - reference_slide, weight, follows, deviation,
                                 np.linalg.norm(motion.positions - scene.motion.positions, axis=1))
-        remarks += self._hanging(distance, before, follows)
+        remarks += self._hanging(distance, follows)
         notes = (*clip.notes, *self._controller.notes, *remarks)
         return Result(motion, self._contacts, self._forces, self._torques, self._aid, self._reference_aid, com, zmp,
                       inside, deviation, slide, reference_slide, depth, reference_depth, notes,
                       tuple(points.limbs[n].name for n in points.limb), weight, tuple(self._phases), touches)
 
-    def _hanging(self, distance: Array, keyed: Array, follows: Bools) -> list[Note]:
-        """About limbs that are all off the ground, by the distances (F, P) of their points, on which they should have
-        stood for a while."""
+    def _hanging(self, distance: Array, follows: Bools) -> list[Note]:
+        """About limbs that are far higher over the ground, by the distances (F, P) of their points, than in the plan,
+        in which they have stood on it for a while; where all of the simulation is wanted."""
         clip, run, notes = self._clip, self._run, []
-        stands = clip.schedule.touching[clip.frame_step] & follows[run, None]
-        stands = _settled(stands, self._scene.motion.times[run])
+        times, steps = self._scene.motion.times[run], clip.frame_step
+        whole = follows[run] & (self._amount[run] == 1.0).all(-1)
+        stands = _settled(clip.schedule.touching[steps] & whole[:, None], times)
+        planned = clip.terrain.probe_over(clip.paths[steps], times).distance
+        planned = np.where(np.isfinite(planned), np.maximum(planned, 0.0), 0.0)
         for n, limb in enumerate(clip.character.points.limbs):
             own = clip.character.points.limb == n
-            off = distance[run, own].min(1) - np.maximum(keyed[run, own, 2].min(1) - clip.ground, 0.0)
+            off = distance[run, own].min(1) - planned[:, own].min(1)
             off = np.where(stands[:, own].any(1) & np.isfinite(off), off, 0.0)
             f = int(off.argmax())
             if off[f] > HANGS_NOTE * clip.character.leg_length:

@@ -140,7 +140,7 @@ def bear(tree: Tree, shape: Shape, base: Motion, way: Way, joints: Array, new: A
         positions = positions + raised[:, None] * np.array([0.0, 0.0, 1.0])
         started = base.with_poses(positions, rotations)
     too_far, squeezed = np.zeros((2, len(times)))
-    # who goes down on hands or knees folds legs however short the way
+    # who goes down on hands or knees folds legs however short the way, and has feet that mending puts down
     crouches = (bearing[:, ~on_foot] > 0.0).any(1)
     crouches = ndimage.binary_dilation(crouches, iterations=max(round(CROUCHES / dt), 1))
     for reach in limbs:

@@ -54,6 +54,7 @@ LIMIT_ROOM = 0.02     # rad, default limits contain the clip with this much room
 PERSON = 0.85         # m, the leg of one whose motion is smoothed as the dial says
 BEGINNING, LEVEL = 0.5, 0.005   # s, m: ground is level where it differs no more under the soles, so long
 NO_GROUND = "There is no ground under a foot that stands: the helper force carries. Extend the ground."
+BROUGHT = 0.5             # leg lengths up or down at the first frame that are worth a sentence
 INSIDE = 0.06         # leg lengths: feet so deep in level ground are not meant to be there
 
 
@@ -120,13 +121,19 @@ class Clip:
         """Take the motion over its ground, planned at these times: how finely it is simulated changes nothing."""
         motion, first = self.motion, self.scene.range[0]
         here = motion if len(times) == len(motion) else motion.resampled(times)
-        same = len(times) == len(self.times)
+        same = np.array_equal(times, self.times)
         middles = 0.5 * (self.times[1:] + self.times[:-1])
         there = np.arange(len(times)) if same else np.searchsorted(middles, times)                 # the nearest
         planned = plan(self.tree, shape_of(self.character, here), here, self.schedule.touching[there],
                        self.schedule.sliding[there], self.terrain, self.ground, (self.lower, self.upper))
         self.notes += [Note("warning", words, first + int(np.searchsorted(motion.times, times[k] - 1e-9)))
                        for k, words in planned.notes]
+        brought = float((planned.motion.positions - here.positions)[0, 2])
+        is_beginning = first == 0 and not self.scene.goes_on[0]       # later it may have climbed there
+        if is_beginning and abs(brought) > BROUGHT * self.character.leg_length:
+            where = f"{100 * abs(brought):.0f} cm {'below' if brought > 0.0 else 'above'}"
+            self.notes.append(Note("info", f"The clip begins {where} this ground, and was brought to it. If that is "
+                                   "wrong, move the character or the ground.", first))
         if planned.motion is not here:
             after = np.searchsorted(times, self.times - 1e-9)
             before = np.searchsorted(times, self.times + 1e-9) - 1

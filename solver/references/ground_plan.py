@@ -28,7 +28,7 @@ from .heel_rise import Heel, heel_of
 from .judge import faults, off_ground
 from .laying import lay
 from .limbs import put, toe_of
-from .mend import SPARE, Tolerance, mend
+from .mend import PLANNED, SPARE, Tolerance, mend
 from .obstacles import said
 from .parting import parted
 from .related import partners_of
@@ -50,7 +50,6 @@ TIPTOE = 0.06             # m: a point so much higher in the keys than others of
 # what mending may leave undone before standing feet are put down once more
 LEFT = Tolerance(deep=0.004, deep_body=0.016, clear=SPARE, off=0.011, slip=np.inf, jerked=np.inf, hurried=1.9,
                  fastest=1.8)
-BROUGHT = 0.5             # leg lengths up or down at the first frame that are worth a sentence
 SHARES = (1.0, 0.93, 0.86)   # of the way: what cannot be mended is planned anew on a shorter one, ...
 HOPELESS = 3.0            # ... unless it is too wrong (of judge.faults) for that to help
 LIFTED = 0.005            # m: a point this much higher than in the keys no longer touches ...
@@ -72,18 +71,17 @@ def plan(tree: Tree, shape: Shape, motion: Motion, touching: Bools, sliding: Boo
     (K, P), over `terrain`, within the joints' limits (N, 3) each."""
     if not tree.character.points.limbs:
         return GroundPlan(motion, touching, ())
-    best, least = GroundPlan(motion, touching, ()), np.inf
+    tried: list[tuple[float, GroundPlan]] = []
     for share in SHARES:
         found = _plan_along(share, tree, shape, motion, touching, sliding, terrain, ground, limits)
         if found.motion is motion:
             return found
-        wrong = float(faults(tree, motion, found.motion, found.touching, found.touching & ~sliding, terrain,
-                             ground).max())
-        if wrong < least:
-            best, least = found, wrong
-        if wrong <= 1.0 or wrong > HOPELESS:
+        wrong = float(faults(tree, motion, found.motion, found.touching, found.touching & ~sliding, terrain, ground,
+                             PLANNED.least).max())
+        tried.append((wrong, found))
+        if not 1.0 < wrong <= HOPELESS:
             break
-    return best
+    return min(tried, key=lambda entry: entry[0])[1]
 
 
 def _plan_along(share: float, tree: Tree, shape: Shape, motion: Motion, touching: Bools, sliding: Bools,
@@ -131,10 +129,6 @@ def _plan_along(share: float, tree: Tree, shape: Shape, motion: Motion, touching
     there = point_paths(tree, shape, planned, points.link, shape.points)
     notes += _hovering(tree, there, paths, touching, planned.times, terrain, ground)
     notes += said(tree, shape, motion, planned, terrain, ground)
-    brought = float((planned.positions - motion.positions)[0, 2])
-    if abs(brought) > BROUGHT * tree.character.leg_length:
-        notes.append((0, f"The clip begins {100 * abs(brought):.0f} cm {'below' if brought > 0.0 else 'above'} this "
-                         "ground, and was brought to it. If that is wrong, move the character or the ground."))
     return GroundPlan(planned, _still_touching(tree, shape, planned, stays, paths, soles, terrain, ground),
                       tuple(notes))
 
@@ -211,8 +205,9 @@ def _settle(longest: float, tree: Tree, shape: Shape, motion: Motion, touching: 
     notes = []
     if share.min() < 0.95:
         k = int(share.argmin())
-        why = "the legs are too short for this ground" if share.min() < longest else "its feet fit this ground better"
-        notes.append((k, f"The way is up to {100 * (1 - share.min()):.0f} % shorter here: {why}."))
+        less = f"{100 * (1 - share.min()):.0f} %"
+        notes.append((k, f"The way is up to {less} shorter here: the legs are too short for this ground."
+                      if share.min() < longest else f"All of the way is {less} shorter, to fit this ground."))
     return body, way, ends, heels, stays, notes
 
 

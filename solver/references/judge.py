@@ -1,4 +1,4 @@
-"""How far a motion keeps to the ground, frame by frame, in units of what it may not."""
+"""How far a motion fails to keep to the ground, frame by frame, in units of what is tolerable."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ JOLT, GENTLE = 2.5, 15.0   # times the greatest acceleration of the clip's root;
 
 
 def faults(tree: Tree, keys: Motion, motion: Motion, stands: Bools, held: Bools, terrain: Terrain,
-           ground: float) -> Array:
+           ground: float, least: float) -> Array:
     """(K,) the worst fault of each frame, 1 being just tolerable, where some points should stand (K, P) on the ground,
-    and some of them hold still (K, P) as in the keys, made on level ground of this height."""
+    and some of them hold still (K, P) as in the keys, made on level ground of this height. The keys' fastest joint
+    counts as at least so fast (rad/s)."""
     points, times = tree.character.points, motion.times
     body = watched(tree, shape_of(tree.character, keys), keys, motion, stands, terrain, ground, DEEP)
     here, there = body.keyed[:, :len(points)], body.there[:, :len(points)]
     slipping = slipping_of(here, there, held, terrain, times, 0.0, as_turned(tree, keys, motion, here))
-    slips = np.linalg.norm(slipping, axis=-1).max(1) / (SLIPS * np.gradient(times))
+    slips = np.linalg.norm(slipping, axis=-1).max(1) / (SLIPS * steps(times))
     air = off_ground(tree, there, here, stands, times, terrain, ground).max(1) / OFF
-    hurry = np.append(joint_turns(motion), 0.0) / (HURRY * max(float(joint_turns(keys).max()), 1e-9))
+    fastest = max(float(joint_turns(keys).max()), least * motion.duration / (len(motion) - 1))
+    hurry = np.append(joint_turns(motion), 0.0) / (HURRY * fastest)
     air = np.where(np.isfinite(air), air, 0.0)
     return np.asarray(np.max([(body.deep / body.tolerated).max(1), slips, air, hurry], axis=0))
 
@@ -47,6 +49,11 @@ def off_ground(tree: Tree, there: Array, here: Array, stands: Bools, times: Arra
         off -= np.maximum(sole_samples(here[:, own], 5, 9)[..., 2].min(1) - ground, 0.0)
         out[:, n] = np.where(stands[:, own].any(1), off, 0.0)
     return out
+
+
+def steps(times: Array) -> Array:
+    """(K,) s since the frame before; the first as the second."""
+    return np.diff(times, prepend=2.0 * times[0] - times[1])
 
 
 def jolts(keys: Motion, motion: Motion) -> Array:

@@ -16,7 +16,7 @@ from ..numerics.runs import runs
 from ..physics.shape import shape_of
 from ..physics.trajectory import point_paths
 from ..physics.tree import Tree
-from .judge import faults, jolts, off_ground
+from .judge import faults, jolts, off_ground, steps
 from .mend import Tolerance, mend
 from .slipping import as_turned, gathered, slipping_of
 
@@ -37,12 +37,15 @@ def replant(tree: Tree, keys: Motion, motion: Motion, touching: Bools, sliding: 
     held = touching & contacts & ~sliding
     held &= _since(held, motion.times) > landing - 1e-9
     best, least = motion, np.inf
-    for _ in range(ROUNDS + 1):
+    for n in range(ROUNDS + 1):
         stands, soles, is_wrong = _standing(tree, keys, motion, touching, contacts, held, terrain, ground, landing)
-        wrong = np.maximum(faults(tree, keys, motion, stands, held, terrain, ground), jolts(keys, motion))
+        wrong = np.maximum(faults(tree, keys, motion, stands, held, terrain, ground, tolerance.least),
+                           jolts(keys, motion))
         beyond = np.maximum(wrong - 1.0, 0.0)
         if (fault := float((beyond[is_free] ** 2).sum())) < least:       # mending may not come to its end
             best, least = motion, fault
+        if n == ROUNDS or not least:
+            break
         before, motion = motion, mend(tree, shape_of(tree.character, keys), keys, motion, stands, soles, terrain,
                                       ground, limits, tolerance, is_free, is_wrong)
         if motion is before:
@@ -56,9 +59,9 @@ def _standing(tree: Tree, keys: Motion, motion: Motion, planned: Bools, contacts
     character, times = tree.character, motion.times
     shape, points = shape_of(character, keys), character.points
     there, here = (point_paths(tree, shape, some, points.link, shape.points) for some in (motion, keys))
-    turned, dt = as_turned(tree, keys, motion, here), np.diff(times, prepend=times[0] - times[1])
+    turned = as_turned(tree, keys, motion, here)
     slipping = slipping_of(here, there, held, terrain, times, SLIP, turned)
-    is_wrong = np.asarray(np.linalg.norm(slipping, axis=-1).max(1) > (SLIPS - SLIP) * dt)
+    is_wrong = np.asarray(np.linalg.norm(slipping, axis=-1).max(1) > (SLIPS - SLIP) * steps(times))
     stands, soles = planned.copy(), there.copy()
     off = off_ground(tree, there, here, planned, times, terrain, ground)
     for n in range(len(points.limbs)):

@@ -36,8 +36,6 @@ def touched_up(clip: Clip, positions: Array, rotations: Array, contacts: Bools, 
     positions, rotations = positions.copy(), rotations.copy()
     around = int(np.ceil(AROUND * len(steps) / max(clip.motion.duration, 1e-9)))
     for run in runs(ndimage.binary_dilation(is_free, iterations=around)):
-        if run.stop - run.start == 1:
-            continue
         keys = clip.motion.part(run.start, run.stop)
         motion = keys.with_poses(positions[run], rotations[run])
         motion = replant(clip.tree, keys, motion, clip.schedule.touching[steps[run]],

@@ -25,6 +25,7 @@ from solver import (
 from solver.numerics import rotation
 from solver.physics.shape import shape_of
 from solver.physics.trajectory import com_path, point_paths
+from tests import terrains
 from tests.clips import shared, synthetic
 from tests.clips.shared import needs_clips
 from tests.controllers.pushed import is_finite
@@ -370,6 +371,11 @@ def test_feet_that_leave_the_ground_they_should_stand_on_are_told(newtons: float
     hit = Push.constant("chest", (0.0, newtons, newtons), 0.4, 0.2)
     result = finish(bake(scene(duration=3.0, pushes=(hit,))))
     assert any("off the ground on which it should stand" in note.sentence for note in result.notes) == hangs
+
+
+def test_keys_over_lower_ground_do_not_hang() -> None:
+    result = finish(bake(scene(duration=3.0, pushes=(), terrain=terrains.stairs(-0.3), amount=((0.0, 0.0),))))
+    assert not any("off the ground" in note.sentence for note in result.notes)
 
 
 @pytest.mark.parametrize("frames", [(0, 1), (3, 4)])

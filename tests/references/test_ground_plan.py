@@ -134,6 +134,12 @@ def test_a_clip_far_off_its_ground_is_brought_to_it_and_that_is_said(height: flo
     assert any(f"cm {where} this ground" in note.sentence for note in clip.notes)
 
 
+def test_a_range_that_begins_up_the_stairs_is_not_brought_there() -> None:
+    clip = Clip(scene("walk", "steps 0.5 up", frames=(60, 120)))
+    assert clip.planned.positions[0, 2] - clip.motion.positions[0, 2] > 0.45
+    assert not any("was brought" in note.sentence for note in clip.notes)
+
+
 def test_who_walks_upright_leans_into_the_slope_and_who_goes_on_four_legs_lies_along_it() -> None:
     pitch = {}
     for name in ("walk", "trot"):
